@@ -1,0 +1,95 @@
+"""Every error that fedsemi raises on purpose.
+
+FedSemiError                70  a bug, if it is raised as itself
+├── ConfigError             64  FS4xxx  a setting is unknown, missing or impossible
+├── DataError               65  FS3xxx  a data set, folder or partition is wrong
+├── CannotCreate            73          an output cannot be made
+├── StorageError            74  FS1xxx  a file of a run is damaged or cannot be written
+├── Interrupted             75          stopped, but `--resume` continues
+├── ProtocolError           76  FS2xxx  sites and server do not fit together
+└── ClientFailed            70  FS2301  the training code of one client raised
+
+The number is the exit code of the command line. An error's text says what happened,
+where, and what to do; the command line prints it in one line without a traceback.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class FedSemiError(Exception):
+    """The root of the tree; `code` names the case, `exit_code` is the shell's."""
+
+    exit_code = 70
+    default_code = "FS0000"
+
+    def __init__(self, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code or self.default_code
+
+    def __str__(self) -> str:
+        return f"{self.code} {super().__str__()}"
+
+
+class ConfigError(FedSemiError):
+    """A setting is unknown, missing or impossible."""
+
+    exit_code = 64
+    default_code = "FS4100"
+
+
+class DataError(FedSemiError):
+    """A data set, folder or partition is missing or wrong."""
+
+    exit_code = 65
+    default_code = "FS3000"
+
+
+class CannotCreate(FedSemiError):
+    """An output folder or file cannot be made."""
+
+    exit_code = 73
+    default_code = "FS1200"
+
+
+class StorageError(FedSemiError):
+    """A file of a run is damaged or cannot be read or written."""
+
+    exit_code = 74
+    default_code = "FS1100"
+
+
+class Interrupted(FedSemiError):
+    """The run was stopped; the same command with `--resume` continues it."""
+
+    exit_code = 75
+    default_code = "FS1002"
+
+
+class ProtocolError(FedSemiError):
+    """A site and the server do not fit together, or too few sites answered."""
+
+    exit_code = 76
+    default_code = "FS2100"
+
+
+class ClientFailed(FedSemiError):
+    """The local training of one client raised; the cause is chained."""
+
+    default_code = "FS2301"
+
+    def __init__(self, client: int, round: int, reason: str) -> None:
+        super().__init__(f"client {client} failed in round {round}: {reason}")
+        self.client = client
+        self.round = round
+
+    def __reduce__(self) -> tuple[type, tuple[int, int, str]]:
+        return type(self), (self.client, self.round, self.args[0].split(": ", 1)[1])
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return " (did you mean 'x'?)" for the known name most like `name`, or ""."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" (did you mean '{close[0]}'?)" if close else ""
