@@ -1,1 +1,18 @@
-""""""
+"""Methods by name. One method is one file; add a line here for a new one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fedsemi.methods.fedavg import FedAvg, FedAvgSemi, UniformSemi
+from fedsemi.methods.semianagg import PermutedSemi, SemiAnAgg
+from fedsemi.methods.supervised import SupervisedFedAvg
+
+METHODS: dict[str, Any] = {
+    "supervised": SupervisedFedAvg,
+    "fedavg": FedAvg,
+    "fedavg-semi": FedAvgSemi,
+    "uniform-semi": UniformSemi,
+    "permuted-semi": PermutedSemi,
+    "semianagg": SemiAnAgg,
+}

@@ -1,1 +1,1 @@
-""""""
+"""Objectives: losses with a memory."""

@@ -1,0 +1,54 @@
+"""The command line. Each group of commands is a module; errors are one line here."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+import fedsemi
+from fedsemi.cli import data, train
+from fedsemi.errors import FedSemiError
+
+app = typer.Typer(
+    name="fedsemi",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    help=(
+        "Train one image classifier over many sites of which most have no labels.\n\n"
+        "Begin with `fedsemi demo`; then look at `configs/` and "
+        "`fedsemi run CONFIG.toml`."
+    ),
+)
+app.command("demo")(train.demo)
+app.command("run")(train.run)
+app.command("partition")(data.partition)
+app.command("datasets")(data.datasets)
+app.command("methods")(train.methods)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"fedsemi {fedsemi.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Federated semi-supervised learning."""
+
+
+def main() -> None:
+    """Run the command line; a user's mistake gives one line and an exit code."""
+    try:
+        app()
+    except FedSemiError as error:
+        typer.echo(f"fedsemi: {error}", err=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,59 @@
+"""Commands about data: what there is, and who gets what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from fedsemi.build import load_dataset, partition_of
+from fedsemi.cli.options import ConfigPath, DataDir, Overrides
+from fedsemi.config import load_config
+from fedsemi.data.datasets import DATASETS, search_path
+from fedsemi.data.show import partition_table, save_heatmap
+from fedsemi.storage import make_folder
+
+
+def partition(
+    config: ConfigPath,
+    overrides: Overrides = None,
+    data_dir: DataDir = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for partition.json and partition.png.")
+    ] = Path("runs/partition"),
+) -> None:
+    """Show who owns which images: a table here, and a heat map as a picture.
+
+    Example: fedsemi partition configs/demo.toml --set partition.dirichlet_alpha=0.1
+    """
+    experiment = load_config(config, overrides or [])
+    dataset = load_dataset(experiment, data_dir)
+    drawn = partition_of(experiment, dataset)
+    labels = dataset.train.labels.numpy()
+    console = Console()
+    console.print(partition_table(drawn, labels, dataset.class_names))
+    make_folder(out)
+    drawn.save(out / "partition.json")
+    save_heatmap(drawn, labels, dataset.class_names, out / "partition.png")
+    console.print(f"SHA-256 {drawn.sha256}", soft_wrap=True)
+    console.print(f"saved {out / 'partition.json'} and {out / 'partition.png'}")
+
+
+def datasets(data_dir: DataDir = None) -> None:
+    """List the data sets and whether they are at hand."""
+    table = Table("data set", "what", "classes", "train / test", "at hand", box=None)
+    for name, source in DATASETS.items():
+        table.add_row(
+            name,
+            source.description,
+            str(len(source.class_names)),
+            " / ".join(f"{count:,}" for count in source.counts),
+            "yes" if source.at_hand(search_path(data_dir)) else source.where,
+        )
+    console = Console()
+    console.print(table)
+    places = ", ".join(str(path) for path in search_path(data_dir))
+    console.print(f"looked for in {places}; --data-dir or FEDSEMI_DATA adds a place")

@@ -1,0 +1,34 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ConfigPath = Annotated[
+    Path, typer.Argument(help="A TOML file, see configs/.", show_default=False)
+]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        envvar="FEDSEMI_DATA",
+        help="Where data sets lie; ./data and ~/.cache/fedsemi are looked at as well.",
+    ),
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="SECTION.KEY=VALUE",
+        help="Change a setting, e.g. --set stages.1.rounds=10. May be repeated.",
+    ),
+]
+Workers = Annotated[
+    int,
+    typer.Option(
+        min=0, help="Worker processes; 0 for one per core. Changes no bit of a result."
+    ),
+]

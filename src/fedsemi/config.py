@@ -1,0 +1,297 @@
+"""Experiments as TOML files: strict, with overrides, and a hash that names the run."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_type_hints
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
+
+from fedsemi.data.datasets import DATASETS
+from fedsemi.errors import ConfigError, nearest
+from fedsemi.local import LocalTraining
+from fedsemi.methods import METHODS
+from fedsemi.models import MODELS
+from fedsemi.settings import STRICT, Count, Positive, Share, Whole
+
+T = TypeVar("T")
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(**STRICT, frozen=True)
+
+
+class DataSettings(_Settings):
+    """[data]: which images."""
+
+    name: str
+    """A data set; `fedsemi datasets` lists them."""
+    image_size: Count | None = None
+    """Side of the network's input; the data set's own if left out."""
+    split: Literal["image", "lesion"] = "image"
+    """For ISIC: the literature's split by image, or one that keeps lesions together."""
+    train_limit: Count | None = None
+    """Use a random part of the training images."""
+    test_limit: Count | None = None
+    """Use a random part of the test images."""
+    flip: bool = True
+    """Mirror images at random, as the paper does even for digits."""
+
+
+class PartitionSettings(_Settings):
+    """[partition]: who owns which images, and who has labels."""
+
+    scheme: Literal["dirichlet", "iid"] = "dirichlet"
+    """Skewed classes and sizes, or a fair draw."""
+    num_clients: Count = 10
+    """K."""
+    labeled_clients: Count | list[Whole] | Literal["all"] = 1
+    """How many clients have labels, or which ones."""
+    dirichlet_alpha: Positive = 0.8
+    """Small values give each client few classes."""
+    labeled_fraction: Share | None = None
+    """Instead of labeled clients: this part of every client's data has labels."""
+    min_size: Whole = 10
+    """Draw again until every client has this many images."""
+    seed: int | None = None
+    """Of the draw; the run's own seed if left out."""
+    sha256: str | None = None
+    """Refuse to run on any other partition."""
+
+
+class ModelSettings(_Settings):
+    """[model]: the network."""
+
+    name: str
+    """resnet18-cifar, resnet18-imagenet, resnet8 or simple-cnn."""
+    width: Count | None = None
+    """Channels of the first stage; the network's own default if left out."""
+
+
+class EvaluationSettings(_Settings):
+    """[evaluation]: when the global model is tested."""
+
+    every: Count = 1
+    """Test after every n-th round, and after the last one of each stage."""
+
+
+class Stage(BaseModel):
+    """[[stages]]: a method and its rounds; all other keys are the method's settings."""
+
+    model_config = ConfigDict(
+        extra="allow", strict=True, frozen=True, use_attribute_docstrings=True
+    )
+
+    method: str
+    """Which method; `fedsemi methods` lists them."""
+    rounds: Whole
+    """How many rounds."""
+    local: dict[str, Any] = Field(default_factory=dict)
+    """Settings of [local] that differ in this stage."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The method's own settings as written."""
+        return dict(self.model_extra or {})
+
+
+class Experiment(_Settings):
+    """A whole experiment: data, clients, network and a list of stages."""
+
+    seed: int = 1
+    """Everything random in the run derives from it."""
+    data: DataSettings
+    partition: PartitionSettings = Field(default_factory=PartitionSettings)
+    model: ModelSettings
+    local: LocalTraining = Field(default_factory=LocalTraining)
+    evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
+    stages: list[Stage] = Field(min_length=1)
+    start: str | None = None
+    """A model.safetensors to begin with, e.g. of a warm-up that several runs share."""
+    device: str = "cpu"
+    """Where to compute: cpu, cuda, cuda:1, mps."""
+
+    @property
+    def sha256(self) -> str:
+        """Name the experiment by its settings, written canonically."""
+        return hashlib.sha256(
+            json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()
+        ).hexdigest()
+
+    def local_of(self, stage: Stage) -> LocalTraining:
+        """Return the local training of a stage: [local] and the stage's own."""
+        return _parsed(LocalTraining, dataclasses.asdict(self.local) | stage.local)
+
+
+def load_config(path: Path, overrides: Sequence[str] = ()) -> Experiment:
+    """Read a TOML file, apply `section.key=value` overrides, and check everything."""
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"there is no config '{path}'", code="FS4001") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read '{path}': {error}", code="FS4001") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"'{path}' is not TOML: {error}", code="FS4103") from None
+    for override in overrides:
+        _override(content, override)
+    return make_experiment(content)
+
+
+def make_experiment(content: Mapping[str, Any]) -> Experiment:
+    """Check the content of a config, the settings of every method included."""
+    experiment = _checked(Experiment, content)
+    _known("data.name", experiment.data.name, DATASETS)
+    _known("model.name", experiment.model.name, MODELS)
+    stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]
+    for i, stage in enumerate(stages):
+        merged = dataclasses.asdict(experiment.local) | stage.local
+        _checked(LocalTraining, merged, f"stages.{i}.local")
+    return experiment.model_copy(update={"stages": stages})
+
+
+def method_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the settings of a method against its fields and fill in the defaults."""
+    model = settings_model(method)
+    checked = _parsed(model, settings)
+    return {name: getattr(checked, name) for name in model.model_fields}
+
+
+def settings_model(method: str) -> type[BaseModel]:
+    """Make a pydantic model of a method's fields, all but its `setup`."""
+    maker = METHODS[method]
+    hints = get_type_hints(maker, include_extras=True)
+    fields: dict[str, Any] = {
+        field.name: (hints[field.name], _default(field))
+        for field in dataclasses.fields(maker)
+        if field.name != "setup"
+    }
+    return create_model(f"{method} settings", __config__=STRICT, **fields)
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return Field(default_factory=field.default_factory)
+    return field.default
+
+
+def _checked_stage(number: int, stage: Stage) -> Stage:
+    _known(f"stages.{number}.method", stage.method, METHODS)
+    model = settings_model(stage.method)
+    checked = _checked(model, stage.settings, f"stages.{number}")
+    return Stage(
+        method=stage.method,
+        rounds=stage.rounds,
+        local=stage.local,
+        **checked.model_dump(mode="json"),
+    )
+
+
+def _checked(kind: type[T], content: Mapping[str, Any], prefix: str = "") -> T:
+    try:
+        return _parsed(kind, content)
+    except ValidationError as error:
+        raise _explained(error, kind, prefix) from None
+
+
+def _parsed(kind: type[T], content: Mapping[str, Any]) -> T:
+    # By way of JSON: strict pydantic takes a table for a dataclass only from there.
+    return TypeAdapter(kind).validate_json(json.dumps(content, default=str))
+
+
+def _override(content: dict[str, Any], override: str) -> None:
+    path, separator, text = override.partition("=")
+    if not separator or not path:
+        raise ConfigError(
+            f"'{override}' is not of the form section.key=value", code="FS4102"
+        )
+    *parents, last = path.split(".")
+    place: Any = content
+    for name in parents:
+        place = _descend(place, name, path)
+    if isinstance(place, list):
+        raise ConfigError(f"'{path}' names no setting", code="FS4102")
+    place[last] = _value(text)
+
+
+def _descend(place: Any, name: str, path: str) -> Any:
+    if isinstance(place, list):
+        if name.isdigit() and int(name) < len(place):
+            return place[int(name)]
+        raise ConfigError(
+            f"'{path}': there are {len(place)} entries, numbered from 0", code="FS4102"
+        )
+    inner = place.setdefault(name, {})
+    if not isinstance(inner, dict | list):
+        raise ConfigError(f"'{path}': '{name}' is a value, not a section", "FS4102")
+    return inner
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text  # a word without quotes
+
+
+def _known(where: str, name: str, names: Mapping[str, Any]) -> None:
+    if name not in names:
+        raise ConfigError(
+            f"{where}: there is no '{name}'{nearest(name, names)}; "
+            f"known are {', '.join(sorted(names))}",
+            code="FS4104",
+        )
+
+
+def _unknown(where: str, known: Sequence[str]) -> ConfigError:
+    key = where.rsplit(".", 1)[-1]
+    return ConfigError(
+        f"unknown key '{where}'{nearest(key, known)}; known are "
+        f"{', '.join(sorted(known))}",
+        code="FS4101",
+    )
+
+
+def _explained(
+    error: ValidationError, model: type[Any], prefix: str = ""
+) -> ConfigError:
+    """Say in one line what is wrong with the first bad setting."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in (prefix, *first["loc"]) if part != "")
+    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        known = _keys_at(model, first["loc"][:-1])
+        if prefix.startswith("stages.") and len(first["loc"]) == 1:
+            known += [key for key in Stage.model_fields if key not in known]
+        return _unknown(where, known)
+    if first["type"] == "missing":
+        return ConfigError(f"'{where}' is missing", code="FS4105")
+    return ConfigError(
+        f"'{where}' is {first['input']!r}: {first['msg']}", code="FS4102"
+    )
+
+
+def _keys_at(model: type[Any], location: tuple[int | str, ...]) -> list[str]:
+    """List the keys that are known at a place in the settings."""
+    fields: Mapping[str, Any] = getattr(model, "model_fields", None) or {
+        field.name: field for field in dataclasses.fields(model)
+    }
+    if not location:
+        return list(fields)
+    inner = get_type_hints(model).get(str(location[0]))
+    if isinstance(inner, type) and (
+        hasattr(inner, "model_fields") or dataclasses.is_dataclass(inner)
+    ):
+        return _keys_at(inner, location[1:])
+    return list(fields)

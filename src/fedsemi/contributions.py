@@ -1,0 +1,131 @@
+"""How much each update counts: pure functions from updates to shares.
+
+FedAvg, FedAvg-Semi and SemiAnAgg are one weighted mean and differ in its shares only.
+Each function returns a share per update, in the order of the updates. Shares sum to
+one; where nobody has anything to offer they are all zero, and the global model stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from fedsemi.errors import ProtocolError
+from fedsemi.messages import DIVERSITY, Update
+from fedsemi.seeds import Streams, seed_of
+
+Contributions = Callable[[Sequence[Update]], Tensor]
+Rule = Literal["paper", "released"]
+
+
+def by_data_size(updates: Sequence[Update]) -> Tensor:
+    """Weigh by labeled plus pseudo-labeled samples (FedAvg)."""
+    return _normalized(_column(updates, "num_labeled", "num_pseudo"))
+
+
+def by_supervision(updates: Sequence[Update], labeled_share: float = 0.5) -> Tensor:
+    """Weigh labeled data and confident pseudo-labels apart (FedAvg-Semi, Eq. 2)."""
+    unlabeled = _normalized(_column(updates, "num_pseudo"))
+    return _join(updates, unlabeled, labeled_share)
+
+
+def by_diversity(
+    updates: Sequence[Update], labeled_share: float = 0.5, rule: Rule = "paper"
+) -> Tensor:
+    """Weigh unlabeled clients by their distance from the anchor (SemiAnAgg, Eq. 4)."""
+    return _join(updates, _diversity_shares(updates, rule), labeled_share)
+
+
+def uniform(updates: Sequence[Update], labeled_share: float = 0.5) -> Tensor:
+    """Give every client with unlabeled data the same share of the unlabeled half.
+
+    The control that SemiAnAgg must beat: whatever it gains over this comes from its
+    weights, not from having left sample counts behind.
+    """
+    present = (_column(updates, "num_unlabeled") > 0).double()
+    return _join(updates, _normalized(present), labeled_share)
+
+
+def permuted(
+    updates: Sequence[Update],
+    labeled_share: float = 0.5,
+    rule: Rule = "paper",
+    seed: int = 0,
+) -> Tensor:
+    """Hand SemiAnAgg's shares to the wrong unlabeled clients, anew in each round.
+
+    The control for the spread of the weights: the same numbers, without their meaning.
+    """
+    unlabeled = _diversity_shares(updates, rule)
+    holders = torch.nonzero(_column(updates, "num_unlabeled")).flatten()
+    stream = Streams(seed_of(seed, "permuted", updates[0].round if updates else 0))
+    order = torch.randperm(len(holders), generator=stream["order"])
+    unlabeled[holders] = unlabeled[holders[order]]
+    return _join(updates, unlabeled, labeled_share)
+
+
+def diversity_weights(diversity: Tensor, rule: Rule = "paper") -> Tensor:
+    """Turn the diversities r of the unlabeled clients into their shares (Eq. 4).
+
+    Args:
+        diversity: r = 1 - similarity, [K, C]; 0 where a client has no such class.
+        rule: "paper" divides r by its sum over clients, class by class; "released"
+            is what the authors' code does: it divides the similarity by its sum and
+            takes one minus that, which holds every share below 1 / (K - 1).
+
+    Returns:
+        Shares [K], summing to one, or zeros if no client shows any diversity.
+    """
+    if rule == "paper":
+        per_class = diversity / _nonzero(diversity.sum(0))  # [K, C]
+        return _normalized(per_class.sum(1))
+    if not diversity.any() or len(diversity) == 1:
+        return _normalized(diversity.sum(1))
+    similarity = 1 - diversity
+    per_class = 1 - similarity / _nonzero(similarity.sum(0))
+    return _normalized(per_class.sum(1))
+
+
+def _diversity_shares(updates: Sequence[Update], rule: Rule) -> Tensor:
+    holders = [i for i, update in enumerate(updates) if update.num_unlabeled]
+    shares = torch.zeros(len(updates), dtype=torch.float64)
+    if holders:
+        rows = torch.stack([_statistic(updates[i], DIVERSITY) for i in holders])
+        shares[holders] = diversity_weights(rows, rule)
+    return shares
+
+
+def _join(updates: Sequence[Update], unlabeled: Tensor, labeled_share: float) -> Tensor:
+    """Add the labeled part; a part that nobody holds leaves its share to the other."""
+    labeled = _normalized(_column(updates, "num_labeled"))
+    if not unlabeled.any():
+        return labeled
+    if not labeled.any():
+        return unlabeled
+    return labeled_share * labeled + (1 - labeled_share) * unlabeled
+
+
+def _column(updates: Sequence[Update], *names: str) -> Tensor:
+    rows = [sum(getattr(update, name) for name in names) for update in updates]
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def _normalized(values: Tensor) -> Tensor:
+    return values / _nonzero(values.sum())
+
+
+def _nonzero(values: Tensor) -> Tensor:
+    return torch.where(values == 0, torch.ones_like(values), values)
+
+
+def _statistic(update: Update, name: str) -> Tensor:
+    if name not in update.statistics:
+        raise ProtocolError(
+            f"client {update.client} did not send the statistic '{name}', which this "
+            "aggregation needs; use a local objective that measures it",
+            code="FS2101",
+        )
+    return update.statistics[name].double()

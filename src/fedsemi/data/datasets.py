@@ -1,0 +1,199 @@
+"""The table of data sets, and `load`, which finds and reads one of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from fedsemi.data.dataset import Dataset
+from fedsemi.data.readers import (
+    cifar,
+    installed,
+    isic18,
+    isic18_split,
+    long_tail,
+    mnist,
+    svhn,
+    synthetic,
+)
+from fedsemi.data.readers.source import DatasetSource, Request
+from fedsemi.errors import DataError, nearest
+
+_SOURCES = (
+    DatasetSource(
+        name="synthetic",
+        description="four noisy colour patterns of 12 pixels, made on the spot",
+        class_names=synthetic.CLASS_NAMES,
+        counts=(synthetic.NUM_TRAIN, synthetic.NUM_TEST),
+        licence="none needed",
+        where="nothing to get",
+        files=(),
+        read=synthetic.read,
+    ),
+    DatasetSource(
+        name="digits",
+        description="handwritten digits of 8 pixels, grey, from scikit-learn",
+        class_names=installed.DIGITS_CLASSES,
+        counts=(1438, 359),
+        licence="CC BY 4.0 (UCI)",
+        where="nothing to get",
+        files=(),
+        read=installed.read_digits,
+    ),
+    DatasetSource(
+        name="elpv",
+        description="electroluminescence of solar cells, functional or defective",
+        class_names=installed.ELPV_CLASSES,
+        counts=(2099, 525),
+        licence="CC BY-NC-SA 4.0",
+        where='run: pip install "fedsemi[elpv]"',
+        files=(),
+        read=installed.read_elpv,
+        package="elpv_dataset",
+    ),
+    DatasetSource(
+        name="mnist",
+        description="handwritten digits of 28 pixels, grey",
+        class_names=mnist.CLASS_NAMES,
+        counts=(60_000, 10_000),
+        licence="CC BY-SA 3.0",
+        where="download the four *-ubyte.gz files from "
+        "https://ossci-datasets.s3.amazonaws.com/mnist/",
+        files=mnist.FILES,
+        read=mnist.read,
+    ),
+    DatasetSource(
+        name="svhn",
+        description="house numbers, cropped digits of 32 pixels",
+        class_names=svhn.CLASS_NAMES,
+        counts=(73_257, 26_032),
+        licence="non-commercial use",
+        where="download train_32x32.mat and test_32x32.mat from "
+        "http://ufldl.stanford.edu/housenumbers/",
+        files=svhn.FILES,
+        read=svhn.read,
+    ),
+    DatasetSource(
+        name="cifar10",
+        description="objects and animals of 32 pixels",
+        class_names=cifar.CIFAR10_CLASSES,
+        counts=(50_000, 10_000),
+        licence="research use; cite Krizhevsky 2009",
+        where="download cifar-10-binary.tar.gz (the binary version, not the pickled "
+        "Python one) from https://www.cs.toronto.edu/~kriz/cifar.html",
+        files=cifar.CIFAR10_FILES,
+        read=cifar.read_cifar10,
+    ),
+    DatasetSource(
+        name="cifar100",
+        description="objects and animals of 32 pixels in 100 classes",
+        class_names=cifar.CIFAR100_CLASSES,
+        counts=(50_000, 10_000),
+        licence="research use; cite Krizhevsky 2009",
+        where="download cifar-100-binary.tar.gz (the binary version, not the pickled "
+        "Python one) from https://www.cs.toronto.edu/~kriz/cifar.html",
+        files=cifar.CIFAR100_FILES,
+        read=cifar.read_cifar100,
+    ),
+    DatasetSource(
+        name="cifar100-lt",
+        description="CIFAR-100 with a long tail: 500 images of a class down to 5",
+        class_names=cifar.CIFAR100_CLASSES,
+        counts=(10_847, 10_000),
+        licence="research use; cite Krizhevsky 2009",
+        where="download cifar-100-binary.tar.gz (the binary version, not the pickled "
+        "Python one) from https://www.cs.toronto.edu/~kriz/cifar.html",
+        files=cifar.CIFAR100_FILES,
+        read=long_tail.read,
+        splits=("image", "path"),
+    ),
+    DatasetSource(
+        name="isic18",
+        description="skin lesions (HAM10000), seven diagnoses",
+        class_names=isic18_split.CLASS_NAMES,
+        counts=(8_012, 2_003),
+        licence="CC BY-NC 4.0; attribution ViDIR Group, Medical University of Vienna",
+        where="download HAM10000_metadata.csv and unpack HAM10000_images_part_1.zip "
+        "and _part_2.zip from https://doi.org/10.7910/DVN/DBW86T",
+        files=isic18.FILES,
+        read=isic18.read,
+        splits=("image", "lesion", "path"),
+    ),
+)
+
+DATASETS: dict[str, DatasetSource] = {source.name: source for source in _SOURCES}
+
+
+def load(
+    name: str,
+    data_dir: Path | None = None,
+    *,
+    image_size: int | None = None,
+    split: str = "image",
+    split_seed: int = 0,
+) -> Dataset:
+    """Read a data set from the first folder that has it.
+
+    Args:
+        name: A key of `DATASETS`.
+        data_dir: The only folder to look in; None looks along `search_path`.
+        image_size: The side of the network's input; None is the data set's own.
+            Larger images are averaged down to it, smaller ones stay.
+        split: Which images are for testing. "image" is the official or usual part;
+            for ISIC, "lesion" keeps each lesion on one side; for ISIC and CIFAR-100-LT
+            also the path of a published index file (`.pth`).
+        split_seed: Of the draw of an ISIC split.
+    """
+    source = DATASETS.get(name)
+    if source is None:
+        raise DataError(
+            f"unknown data set '{name}'{nearest(name, DATASETS)}; known: "
+            f"{', '.join(DATASETS)}",
+            "FS3003",
+        )
+    _check_options(source, image_size, split)
+    folders = search_path(data_dir)
+    for folder in folders:
+        dataset = source.read(Request(folder, image_size, split, split_seed))
+        if dataset is not None:
+            return dataset
+    raise _missing(source, folders)
+
+
+def search_path(data_dir: Path | None = None) -> list[Path]:
+    """Return the folders that data sets are looked for in, first to last.
+
+    A folder that is named, here or by the variable FEDSEMI_DATA, is the only one.
+    """
+    if data_dir is not None:
+        return [Path(data_dir).expanduser()]
+    if named := os.environ.get("FEDSEMI_DATA"):
+        return [Path(named).expanduser()]
+    return [
+        Path("data"),
+        Path.home() / ".cache" / "fedsemi",
+        Path("..") / "shared" / "data",
+    ]
+
+
+def _check_options(source: DatasetSource, image_size: int | None, split: str) -> None:
+    if image_size is not None and image_size < 1:
+        raise DataError(f"image_size = {image_size}; it must be above 0", "FS3005")
+    kind = "path" if split.endswith(".pth") else split
+    if kind not in source.splits:
+        known = [s if s != "path" else "the path of a .pth file" for s in source.splits]
+        raise DataError(
+            f"data set '{source.name}' has no split '{split}'"
+            f"{nearest(split, source.splits)}; known: {', '.join(known)}",
+            "FS3005",
+        )
+
+
+def _missing(source: DatasetSource, folders: list[Path]) -> DataError:
+    looked = ", ".join(str(folder.absolute()) for folder in folders)
+    return DataError(
+        f"data set '{source.name}' was not found in {looked}; {source.where}, put the "
+        f"files in {folders[0].absolute()} (or set FEDSEMI_DATA to their folder), then "
+        "run the same command again",
+        "FS3001",
+    )

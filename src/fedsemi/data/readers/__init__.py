@@ -1,0 +1,1 @@
+"""One small file for each format that data sets are published in."""

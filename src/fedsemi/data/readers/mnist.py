@@ -1,0 +1,73 @@
+"""MNIST: LeCun, Cortes and Burges, 1998. Reads the idx format, gzipped or not."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from fedsemi.data.dataset import Dataset
+from fedsemi.data.readers.common import image_set, shrink
+from fedsemi.data.readers.compact import read_compact
+from fedsemi.data.readers.files import Bytes, locate, malformed, verify
+from fedsemi.data.readers.source import Request
+
+CLASS_NAMES = tuple("0123456789")
+FILES = (
+    "train-images-idx3-ubyte.gz",
+    "train-labels-idx1-ubyte.gz",
+    "t10k-images-idx3-ubyte.gz",
+    "t10k-labels-idx1-ubyte.gz",
+    "mnist.npz",
+)
+MEAN, STD = (0.1307,), (0.3081,)
+
+_SUB = ("mnist", "MNIST", "MNIST/raw")
+
+
+def read(request: Request) -> Dataset | None:
+    """Read the four official files, else the compact file."""
+    official = [
+        locate(request.folder, name, name.removesuffix(".gz"), inside=_SUB)
+        for name in FILES[:-1]
+    ]
+    compact_file = locate(request.folder, FILES[-1], inside=_SUB)
+    found = [path for path in official if path is not None]
+    if len(found) == len(official):
+        images, labels, test_images, test_labels = (read_idx(path) for path in found)
+        train = image_set(images[:, None], labels)
+        test = image_set(test_images[:, None], test_labels)
+        origin = str(found[0].parent)
+    elif compact_file:
+        content = read_compact(compact_file)
+        n = content.num_train
+        train = image_set(content.images[:n], content.labels[:n])
+        test = image_set(content.images[n:], content.labels[n:])
+        origin = str(compact_file)
+    else:
+        return None
+    dataset = Dataset("mnist", train, test, CLASS_NAMES, MEAN, STD, 28, origin=origin)
+    return shrink(dataset, request.image_size)
+
+
+def read_idx(path: Path) -> Bytes:
+    """Read one file of unsigned bytes: two zeros, type 8, rank, sizes, then values."""
+    verify(path)
+    try:
+        content = path.read_bytes()
+        if path.suffix == ".gz":
+            content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise malformed(path, str(error)) from error
+    if len(content) < 4 or content[:3] != b"\x00\x00\x08":
+        raise malformed(path, "not an idx file of unsigned bytes")
+    rank = content[3]
+    start = 4 + 4 * rank
+    shape = np.frombuffer(content[4:start], dtype=">u4").astype(np.int64)
+    if len(content) - start != shape.prod():
+        raise malformed(
+            path, f"{len(content) - start} values where {shape.prod()} are announced"
+        )
+    return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(shape)

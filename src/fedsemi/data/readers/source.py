@@ -1,0 +1,70 @@
+"""What the table of data sets says of each, and what a reader is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from fedsemi.data.dataset import Dataset
+from fedsemi.data.readers.files import CHECKSUMS
+
+
+@dataclass(frozen=True)
+class Request:
+    """What `load` was asked for, as each reader gets it.
+
+    Attributes:
+        folder: Where to look; readers of installed packages pay no heed to it.
+        image_size: The side of the network's input; None is the data set's own.
+        split: "image", "lesion", or the path of a published index file.
+        split_seed: Of a split that is drawn.
+    """
+
+    folder: Path
+    image_size: int | None = None
+    split: str = "image"
+    split_seed: int = 0
+
+
+@dataclass(frozen=True)
+class DatasetSource:
+    """One entry of the table of data sets.
+
+    Attributes:
+        name: As written in a config.
+        description: One line.
+        class_names: In the order of the labels.
+        counts: Official numbers of training and test images.
+        licence: What its owners allow.
+        where: How to get it, as an imperative sentence without a full stop.
+        files: Names looked for, in the folders of `search_path`.
+        read: Returns None if the folder does not hold the data set.
+        splits: The values of `split` that mean something here.
+        package: The Python package that carries the data set, if one does.
+    """
+
+    name: str
+    description: str
+    class_names: tuple[str, ...]
+    counts: tuple[int, int]
+    licence: str
+    where: str
+    files: tuple[str, ...]
+    read: Callable[[Request], Dataset | None]
+    splits: tuple[str, ...] = ("image",)
+    package: str = ""
+
+    def at_hand(self, folders: Sequence[Path]) -> bool:
+        """Tell whether the data set seems to be there, without reading it."""
+        if self.package:
+            return find_spec(self.package) is not None
+        return not self.files or any(
+            (folder / name).exists() for folder in folders for name in self.files
+        )
+
+    @property
+    def checksums(self) -> dict[str, str]:
+        """The known sums of the files looked for, as `md5:...` or `sha256:...`."""
+        return {name: CHECKSUMS[name] for name in self.files if name in CHECKSUMS}

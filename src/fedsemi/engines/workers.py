@@ -1,0 +1,184 @@
+"""The local engine for several cores: clients learn in worker processes.
+
+Each worker computes on one torch thread. Models, client data and client memories pass
+through a mailbox in shared memory; the pipe carries names and numbers only.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+
+from fedsemi.data.client import Client
+from fedsemi.engines.in_process import train_client
+from fedsemi.engines.mailbox import Mailbox
+from fedsemi.errors import FedSemiError
+from fedsemi.messages import ClientInfo, Memory, Task, Update
+from fedsemi.method import Method
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A task whose tensors lie in the mailbox."""
+
+    task: Task
+    weights: str
+    broadcast: str
+    reply: str
+
+
+class Workers:
+    """Runs tasks in worker processes; the result has the same bits as `InProcess`."""
+
+    def __init__(
+        self, method: Method[Any], clients: Sequence[Client], workers: int
+    ) -> None:
+        self._infos = {client.id: client.info for client in clients}
+        self._mailbox = Mailbox.create()
+        for client in clients:
+            self._mailbox.put(f"client-{client.id}", _tensors_of(client))
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["fedsemi.engines.workers"])
+        self._pipes: list[Connection] = []
+        self._processes = []
+        for _ in range(min(workers, len(clients))):
+            ours, theirs = context.Pipe()
+            arguments = (theirs, method, self._mailbox.folder)
+            process = context.Process(target=_serve, args=arguments, daemon=True)
+            process.start()
+            theirs.close()
+            self._pipes.append(ours)
+            self._processes.append(process)
+
+    def clients(self) -> Sequence[ClientInfo]:
+        """List the clients."""
+        return list(self._infos.values())
+
+    def run(self, tasks: Sequence[Task]) -> Sequence[Update]:
+        """Carry out the tasks, the longest first, one client's in the order given."""
+        chains = self._chains(tasks)
+        updates: list[Update] = []
+        busy: set[Connection] = set()
+        for pipe in self._pipes:
+            if chains:
+                pipe.send(chains.popleft())
+                busy.add(pipe)
+        while busy:
+            for ready in wait(list(busy)):
+                assert isinstance(ready, Connection)
+                updates += self._collect(ready)
+                if chains:
+                    ready.send(chains.popleft())
+                else:
+                    busy.discard(ready)
+        return sorted(updates, key=lambda update: (update.group, update.client))
+
+    def memory(self, client: int) -> Memory:
+        """Show what a client remembers."""
+        return self._mailbox.get(f"memory-{client}")
+
+    def restore(self, memories: Mapping[int, Memory]) -> None:
+        """Give clients their memories back."""
+        for client, memory in memories.items():
+            self._mailbox.put(f"memory-{client}", memory)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pipe, process in zip(self._pipes, self._processes, strict=True):
+            pipe.close()
+            process.join(timeout=5)
+            process.kill()
+            process.join()
+        self._mailbox.destroy()
+
+    def _chains(self, tasks: Sequence[Task]) -> deque[list[_Job]]:
+        """Post the tasks' tensors; group the jobs by client, most samples first."""
+        posted: dict[int, str] = {}
+        chains: dict[int, list[_Job]] = {}
+        for number, task in enumerate(tasks):
+            if id(task.weights) not in posted:
+                name = posted[id(task.weights)] = f"weights-{len(posted)}"
+                self._mailbox.put(name, task.weights)
+            job = _Job(
+                replace(task, weights={}, broadcast={}),
+                posted[id(task.weights)],
+                f"broadcast-{number}",
+                f"reply-{number}",
+            )
+            self._mailbox.put(job.broadcast, task.broadcast)
+            chains.setdefault(task.client, []).append(job)
+        return deque(sorted(chains.values(), key=self._cost, reverse=True))
+
+    def _cost(self, chain: Sequence[_Job]) -> float:
+        info = self._infos[chain[0].task.client]
+        # A labeled sample is learned from in two views.
+        return len(chain) * (2 * info.num_labeled + info.num_unlabeled)
+
+    def _collect(self, pipe: Connection) -> list[Update]:
+        try:
+            replies = pipe.recv()
+        except EOFError:
+            raise FedSemiError(
+                "a worker process died, most likely for lack of memory; use fewer "
+                "workers or a smaller batch size",
+                code="FS7101",
+            ) from None
+        if isinstance(replies, Exception):
+            raise replies
+        return [self._opened(update, name) for update, name in replies]
+
+    def _opened(self, update: Update, name: str) -> Update:
+        return replace(
+            update,
+            weights=self._mailbox.get(name),
+            statistics=dict(self._mailbox.get(f"{name}-statistics")),
+        )
+
+
+def _serve(pipe: Connection, method: Method[Any], folder: Path) -> None:
+    """Carry out chains of jobs until the engine closes the pipe."""
+    torch.set_num_threads(1)
+    mailbox = Mailbox(folder)
+    # The engine is gone, or going: nobody is left to answer.
+    with suppress(EOFError, ConnectionError):
+        while True:
+            chain = pipe.recv()
+            try:
+                replies = [_carry_out(job, method, mailbox) for job in chain]
+            except Exception as error:
+                pipe.send(error)
+            else:
+                pipe.send(replies)
+
+
+def _carry_out(job: _Job, method: Method[Any], mailbox: Mailbox) -> tuple[Update, str]:
+    task = replace(
+        job.task,
+        weights=mailbox.get(job.weights),
+        broadcast=dict(mailbox.get(job.broadcast)),
+    )
+    client = Client(task.client, **mailbox.get(f"client-{task.client}"))
+    memory = mailbox.get(f"memory-{task.client}")
+    update, memory = train_client(method, task, client, memory)
+    mailbox.put(f"memory-{task.client}", memory)
+    mailbox.put(job.reply, update.weights)
+    mailbox.put(f"{job.reply}-statistics", update.statistics)
+    return replace(update, weights={}, statistics={}), job.reply
+
+
+def _tensors_of(client: Client) -> dict[str, torch.Tensor]:
+    return {
+        "labeled_images": client.labeled_images,
+        "labels": client.labels,
+        "unlabeled_images": client.unlabeled_images,
+    }

@@ -1,0 +1,141 @@
+"""Conduct an experiment: stage after stage, round after round, each with its record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fedsemi.build import Simulation
+from fedsemi.config import Stage
+from fedsemi.engines import local_engine
+from fedsemi.evaluate import Metrics, metrics, predict
+from fedsemi.local import Setup
+from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights
+from fedsemi.rounds import Engine, Round, run
+from fedsemi.seeds import seed_of
+from fedsemi.simulation.oracle import Oracle
+
+
+@dataclass(frozen=True)
+class ClientRecord:
+    """What one client did in one round."""
+
+    num_labeled: int
+    num_unlabeled: int
+    num_pseudo: int
+    contribution: float
+    diversity: list[float] | None
+    pseudo_label_accuracy: float | None
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class RoundRecord:
+    """One line of metrics.jsonl; rounds count from one."""
+
+    stage: int
+    method: str
+    round: int
+    rounds: int
+    seconds: float
+    test: Metrics | None
+    clients: Mapping[int, ClientRecord]
+
+    def as_json(self) -> dict[str, Any]:
+        """Lay the record out flat, with the clients by id."""
+        content = asdict(self)
+        test = content.pop("test") or {}
+        clients = {str(id): record for id, record in content.pop("clients").items()}
+        test.pop("confusion", None)
+        return content | test | {"clients": clients}
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a caller sees after each round."""
+
+    record: RoundRecord
+    weights: Weights
+
+
+def conduct(simulation: Simulation, workers: int = 1) -> Iterator[Step]:
+    """Run all stages; the weights of one begin the next, client memory starts anew."""
+    weights = simulation.initial_weights()
+    for number, stage in enumerate(simulation.experiment.stages):
+        for step in _run_stage(simulation, number, stage, weights, workers):
+            weights = step.weights
+            yield step
+
+
+def _run_stage(
+    simulation: Simulation, number: int, stage: Stage, weights: Weights, workers: int
+) -> Iterator[Step]:
+    method = simulation.method(stage)
+    setup = simulation.setup(stage)
+    seed = seed_of(simulation.experiment.seed, "stage", number)
+    every = simulation.experiment.evaluation.every
+    with local_engine(method, simulation.federation.clients, workers) as engine:
+        state = method.init(weights, engine.clients(), seed)
+        started = time.perf_counter()
+        for done in run(method, engine, state, stage.rounds):
+            due = done.state.round % every == 0 or done.state.round == stage.rounds
+            record = RoundRecord(
+                stage=number,
+                method=stage.method,
+                round=done.state.round,
+                rounds=stage.rounds,
+                seconds=time.perf_counter() - started,
+                test=evaluate(simulation, setup, done.state.weights) if due else None,
+                clients=_client_records(done, engine, simulation.federation.oracle),
+            )
+            yield Step(record, done.state.weights)
+            started = time.perf_counter()
+
+
+def evaluate(simulation: Simulation, setup: Setup, weights: Weights) -> Metrics:
+    """Test a model on the federation's test set."""
+    test = simulation.federation.test
+    probs = predict(setup.load(weights), test.images, setup.views, device=setup.device)
+    return metrics(probs, test.labels, simulation.model.num_classes)
+
+
+def _client_records(
+    done: Round[Any], engine: Engine, oracle: Oracle | None
+) -> dict[int, ClientRecord]:
+    return {
+        update.client: _client_record(
+            update,
+            done.state.contributions.get(update.client, 0.0),
+            _pseudo_label_accuracy(update.client, engine.memory, oracle),
+        )
+        for update in done.updates
+    }
+
+
+def _client_record(
+    update: Update, contribution: float, accuracy: float | None
+) -> ClientRecord:
+    diversity = update.statistics.get(DIVERSITY)
+    return ClientRecord(
+        num_labeled=update.num_labeled,
+        num_unlabeled=update.num_unlabeled,
+        num_pseudo=update.num_pseudo,
+        contribution=contribution,
+        diversity=None if diversity is None else diversity.tolist(),
+        pseudo_label_accuracy=accuracy,
+        metrics=dict(update.metrics),
+    )
+
+
+def _pseudo_label_accuracy(
+    client: int, memory: Callable[[int], Memory], oracle: Oracle | None
+) -> float | None:
+    if oracle is None:
+        return None
+    kept = memory(client)
+    for name in kept:
+        if name.endswith(PSEUDO_LABEL):
+            return oracle.accuracy(client, kept[name])
+    return None

@@ -1,0 +1,212 @@
+"""Local training: the one loop in which a client learns."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import torch
+from pydantic import Field, with_config
+from torch import Tensor, nn
+
+from fedsemi.data.augment import Views
+from fedsemi.data.client import Batch, Client, batches
+from fedsemi.messages import Memory, Task, Update, Weights
+from fedsemi.models import Classifier, ModelSpec
+from fedsemi.objectives.base import Objective
+from fedsemi.seeds import Streams
+from fedsemi.settings import STRICT, Count, NotNegative, Positive
+from fedsemi.weights import weights_of
+
+
+@with_config(STRICT)
+@dataclass(frozen=True)
+class LocalTraining:
+    """Settings of local training; the defaults are the paper's."""
+
+    epochs: Count = 1
+    """E, passes over the client's data in one round."""
+    batch_size: Annotated[int, Field(ge=2)] = 64
+    """Samples of each part in one step, at least 2."""
+    lr_labeled: Positive = 0.03
+    """Learning rate of clients that have labels."""
+    lr_unlabeled: Positive = 0.02
+    """Learning rate of clients that have none."""
+    momentum: Annotated[float, Field(ge=0, lt=1)] = 0.9
+    """Of SGD; without Nesterov."""
+    keep_momentum: bool = True
+    """Whether a client's momentum lives on from round to round."""
+    weight_decay: NotNegative = 5e-4
+    """On the encoder, batch norm included; the head has none."""
+    clip_norm: Positive = 5.0
+    """Largest norm of a clipped gradient."""
+    clip: Literal["unlabeled-encoder", "all", "none"] = "unlabeled-encoder"
+    """Which gradients are clipped: the encoder's on unlabeled batches, all, or none."""
+    loss: Literal["cross-entropy", "balanced-softmax"] = "cross-entropy"
+    """Loss on labels; balanced softmax adjusts logits by the client's class counts."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What every method is built from: the network, the views and how clients learn."""
+
+    model: ModelSpec
+    views: Views
+    local: LocalTraining = field(default_factory=LocalTraining)
+    device: str = "cpu"
+
+    def load(self, weights: Weights) -> Classifier:
+        """Build the network with these weights."""
+        model = self.model.empty()
+        model.load_state_dict(weights)
+        # Small convolutions run a quarter faster on the CPU with channels last.
+        channels_last: Any = {"memory_format": torch.channels_last}
+        return model.to(self.device, **channels_last)
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """What a client's code has at hand while it carries out one task."""
+
+    client: Client
+    setup: Setup
+    streams: Streams
+
+    @property
+    def num_classes(self) -> int:
+        """C."""
+        return self.setup.model.num_classes
+
+    def labeled(self, index: Tensor) -> tuple[Tensor, Tensor]:
+        """Fetch labeled images and their labels to the device."""
+        device = self.setup.device
+        images = self.client.labeled_images[index].to(device)
+        return images, self.client.labels[index].to(device)
+
+    def unlabeled(self, index: Tensor) -> Tensor:
+        """Fetch unlabeled images to the device."""
+        return self.client.unlabeled_images[index].to(self.setup.device)
+
+    def weak(self, images: Tensor) -> Tensor:
+        """Draw a weak view."""
+        return self.setup.views.weak(images, self.streams["weak"])
+
+    def strong(self, images: Tensor) -> Tensor:
+        """Draw a strong view."""
+        return self.setup.views.strong(images, self.streams["strong"])
+
+    def clean(self, images: Tensor) -> Tensor:
+        """Show the images as at test time."""
+        return self.setup.views.clean(images)
+
+
+ObjectiveMaker = Callable[[Workbench], Objective]
+
+
+def answer(
+    task: Task, client: Client, memory: Memory, setup: Setup, make: ObjectiveMaker
+) -> tuple[Update, Memory]:
+    """Carry out a task in the usual way: learn for E epochs from the global model.
+
+    Returns the update, which is all that leaves the client, and its new memory.
+    """
+    bench = Workbench(client, setup, Streams(task.seed))
+    student = setup.load(task.weights)
+    teacher = frozen(copy.deepcopy(student))
+    objective = recall(make(bench), memory).to(setup.device)
+    optimizer = sgd(student, client, setup.local, memory)
+    losses = list(learn(bench, student, teacher, objective, optimizer))
+    update = Update(
+        client=task.client,
+        round=task.round,
+        weights=weights_of(student),
+        num_labeled=client.num_labeled,
+        num_unlabeled=client.num_unlabeled,
+        num_pseudo=objective.num_pseudo,
+        statistics={k: v.cpu() for k, v in objective.statistics().items()},
+        metrics={"loss": losses[-1], **objective.metrics()},
+        group=task.group,
+    )
+    remembered = {k: v.cpu().clone() for k, v in objective.state_dict().items()}
+    if setup.local.keep_momentum:
+        remembered |= momentum_of(student, optimizer)
+    return update, remembered
+
+
+def learn(
+    bench: Workbench,
+    student: Classifier,
+    teacher: Classifier,
+    objective: Objective,
+    optimizer: torch.optim.Optimizer,
+) -> Iterator[float]:
+    """Train for E epochs; yield the mean loss after each, so that callers may act."""
+    local = bench.setup.local
+    for _ in range(local.epochs):
+        objective.start_epoch(teacher)
+        total, steps = torch.zeros((), device=bench.setup.device), 0
+        student.train()
+        for batch in batches(bench.client, local.batch_size, bench.streams["shuffle"]):
+            loss = objective(student, batch)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            _clip(student, batch, local)
+            optimizer.step()
+            objective.after_step(student)
+            total += loss.detach()
+            steps += 1
+        yield float(total) / max(steps, 1)
+
+
+def frozen(model: Classifier) -> Classifier:
+    """Put a model in test mode and stop its gradients."""
+    return model.eval().requires_grad_(False)
+
+
+def recall(objective: Objective, memory: Memory) -> Objective:
+    """Give an objective its memory back, or let it prepare on the first visit."""
+    names = objective.state_dict().keys()
+    if names <= memory.keys():
+        objective.load_state_dict({name: memory[name] for name in names})
+    else:
+        objective.prepare()
+    return objective
+
+
+def sgd(
+    student: Classifier, client: Client, local: LocalTraining, memory: Memory
+) -> torch.optim.SGD:
+    """Make the optimizer, with the momentum that the client kept."""
+    groups: list[dict[str, Any]] = [
+        {"params": list(student.encoder.parameters())},
+        {"params": list(student.head.parameters()), "weight_decay": 0.0},
+    ]
+    lr = local.lr_labeled if client.num_labeled else local.lr_unlabeled
+    optimizer = torch.optim.SGD(
+        groups, lr=lr, momentum=local.momentum, weight_decay=local.weight_decay
+    )
+    for name, parameter in student.named_parameters():
+        if (kept := memory.get(f"momentum.{name}")) is not None:
+            buffer = torch.empty_like(parameter).copy_(kept)
+            optimizer.state[parameter] = {"momentum_buffer": buffer}
+    return optimizer
+
+
+def momentum_of(
+    student: nn.Module, optimizer: torch.optim.Optimizer
+) -> dict[str, Tensor]:
+    """Read the momentum out of an optimizer, by parameter name."""
+    return {
+        f"momentum.{name}": buffer.cpu().clone(memory_format=torch.contiguous_format)
+        for name, parameter in student.named_parameters()
+        if (buffer := optimizer.state[parameter].get("momentum_buffer")) is not None
+    }
+
+
+def _clip(student: Classifier, batch: Batch, local: LocalTraining) -> None:
+    if local.clip == "all":
+        nn.utils.clip_grad_norm_(student.parameters(), local.clip_norm)
+    elif local.clip == "unlabeled-encoder" and len(batch.unlabeled):
+        nn.utils.clip_grad_norm_(student.encoder.parameters(), local.clip_norm)

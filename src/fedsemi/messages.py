@@ -1,0 +1,73 @@
+"""What travels between server and clients: a Task goes out, an Update comes back.
+
+Nothing else leaves a client. A client's `Memory` (momentum, anchor features, learned
+labels) stays where the client is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+Weights = Mapping[str, Tensor]
+"""A model's state dict, on the CPU."""
+
+Memory = Mapping[str, Tensor]
+"""What stays on one client from round to round."""
+
+DIVERSITY = "diversity"
+"""Statistic [C]: 1 - similarity to the anchor, 0 for an absent pseudo-class (Eq. 3)."""
+
+CLASS_COUNT = "class_count"
+"""Statistic [C]: labels and pseudo-labels that a client learned from, per class."""
+
+PSEUDO_LABEL = "pseudo_label"
+"""Memory [N^U]: this round's confident pseudo-labels, -1 elsewhere. Never sent."""
+
+
+@dataclass(frozen=True)
+class ClientInfo:
+    """All that the server may know of a client before it answers."""
+
+    id: int
+    num_labeled: int
+    """N^L"""
+    num_unlabeled: int
+    """N^U"""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the server asks of one client."""
+
+    client: int
+    round: int
+    weights: Weights
+    broadcast: Mapping[str, Tensor] = field(default_factory=dict)
+    """What a method tells its clients beside the model, e.g. CBAFed's thresholds."""
+    group: int = 0
+    """RSCFed's sub-consensus group."""
+    seed: int = 0
+    """Of (run, stage, round, client, group); every random stream derives from it."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """What a client answers."""
+
+    client: int
+    round: int
+    weights: Weights
+    num_labeled: int
+    """N^L"""
+    num_unlabeled: int
+    """N^U"""
+    num_pseudo: int = 0
+    """N^U-hat: distinct unlabeled samples with a confident pseudo-label this round."""
+    statistics: Mapping[str, Tensor] = field(default_factory=dict)
+    """Read by the server, e.g. DIVERSITY."""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """For logs only; no aggregation may read it."""
+    group: int = 0

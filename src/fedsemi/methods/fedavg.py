@@ -1,0 +1,50 @@
+"""FedAvg and FedAvg-Semi with a semi-supervised learner on every client.
+
+FedAvg-Semi is Eq. 2 of SemiAnAgg (TMLR 2024); `UniformSemi` is the control that the
+paper lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from fedsemi.contributions import by_data_size, by_supervision, uniform
+from fedsemi.messages import Update
+from fedsemi.methods.averaging import Averaging
+from fedsemi.settings import Share
+
+
+@dataclass(frozen=True)
+class FedAvg(Averaging):
+    """Weights by the number of labels and confident pseudo-labels together."""
+
+    def contributions(self, updates: Sequence[Update]) -> Tensor:
+        """Return n_k / n."""
+        return by_data_size(updates)
+
+
+@dataclass(frozen=True)
+class FedAvgSemi(Averaging):
+    """Labels and pseudo-labels are weighed apart and joined half and half (Eq. 2)."""
+
+    labeled_share: Share = 0.5
+    """Share of the mean that goes to labeled data."""
+
+    def contributions(self, updates: Sequence[Update]) -> Tensor:
+        """Return Eq. 2."""
+        return by_supervision(updates, self.labeled_share)
+
+
+@dataclass(frozen=True)
+class UniformSemi(Averaging):
+    """Every unlabeled client counts the same: the control for SemiAnAgg's weights."""
+
+    labeled_share: Share = 0.5
+    """Share of the mean that goes to labeled data."""
+
+    def contributions(self, updates: Sequence[Update]) -> Tensor:
+        """Return equal shares of the unlabeled half."""
+        return uniform(updates, self.labeled_share)

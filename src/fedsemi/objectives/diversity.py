@@ -1,0 +1,96 @@
+"""The anchor: one random network, the same at every client, and the distance from it.
+
+SemiAnAgg, Section 4: "Semi-Supervised Anchor-Based Aggregation", TMLR 2024.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from fedsemi.errors import ProtocolError
+from fedsemi.messages import DIVERSITY
+from fedsemi.models import Classifier, ModelSpec
+from fedsemi.objectives.pseudo_label import Probe
+from fedsemi.weights import digest
+
+if TYPE_CHECKING:
+    from fedsemi.local import Workbench
+
+_CHUNK = 256
+
+
+@lru_cache(maxsize=4)
+def make_anchor(model: ModelSpec, seed: int) -> tuple[Classifier, str]:
+    """Build the anchor from its seed; return it with the SHA-256 of its weights.
+
+    Untrained batch norm in test mode is the identity, so the anchor is the random
+    network itself. A seed alone does not promise the same numbers on another machine
+    or release of torch: hence the hash.
+    """
+    anchor = model.build(seed).eval().requires_grad_(False)
+    return anchor, digest(anchor.state_dict())
+
+
+def checked_anchor(model: ModelSpec, seed: int, sha256: str) -> Classifier:
+    """Build the anchor that the server announced, or refuse."""
+    anchor, found = make_anchor(model, seed)
+    if found != sha256:
+        raise ProtocolError(
+            f"seed {seed} gives the anchor {found[:12]}… here, but the server has "
+            f"{sha256[:12]}…; use the same model, width and torch release everywhere",
+            code="FS2111",
+        )
+    return anchor
+
+
+class AnchorDiversity(Probe):
+    """How far the global model's features lie from the anchor's, class by class."""
+
+    anchor_feature: Tensor
+    similarity: Tensor
+    count: Tensor
+
+    def __init__(self, bench: Workbench, anchor: Classifier) -> None:
+        super().__init__()
+        self._bench = bench
+        # Not a submodule: the anchor is no memory of this client.
+        self._anchor = (anchor.to(bench.setup.device),)
+        shape = bench.client.num_unlabeled, anchor.num_features
+        # Half precision moves no contribution by more than 1e-3 (tested) and halves
+        # what a client has to keep.
+        self.register_buffer("anchor_feature", torch.zeros(shape, dtype=torch.half))
+        zeros = torch.zeros(bench.num_classes, dtype=torch.double)
+        self.register_buffer("similarity", zeros, persistent=False)
+        self.register_buffer("count", zeros.clone(), persistent=False)
+
+    @torch.inference_mode()
+    def prepare(self) -> None:
+        """Keep the anchor's features q of all unlabeled images, clean view."""
+        for start in range(0, len(self.anchor_feature), _CHUNK):
+            index = torch.arange(start, min(start + _CHUNK, len(self.anchor_feature)))
+            view = self._bench.clean(self._bench.unlabeled(index))
+            feature = F.normalize(self._anchor[0](view).feature)
+            self.anchor_feature[index] = feature.half().to(self.anchor_feature.device)
+
+    def start_round(self) -> None:
+        """Forget the last sums."""
+        self.similarity.zero_()
+        self.count.zero_()
+
+    def forward(self, feature: Tensor, label: Tensor, index: Tensor) -> None:
+        """Add the cosines of features and anchor features to the sums (Eq. 3)."""
+        anchor = F.normalize(self.anchor_feature[index].float())
+        cosine = (F.normalize(feature) * anchor).sum(1).double()
+        self.similarity.index_add_(0, label, cosine)
+        self.count.index_add_(0, label, torch.ones_like(cosine))
+
+    def statistics(self) -> dict[str, Tensor]:
+        """Return r_c = 1 - similarity, and 0 for a pseudo-class without samples."""
+        mean = self.similarity / self.count.clamp_min(1)
+        diversity = torch.where(self.count > 0, 1 - mean, 0.0)
+        return {DIVERSITY: diversity.float()}

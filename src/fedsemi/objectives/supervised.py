@@ -1,0 +1,52 @@
+"""Learning from labels.
+
+Balanced softmax: Ren et al., Balanced Meta-Softmax for Long-Tailed Visual Recognition,
+NeurIPS 2020.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from fedsemi.data.client import Batch
+from fedsemi.models import Classifier
+from fedsemi.objectives.base import Objective
+
+if TYPE_CHECKING:
+    from fedsemi.local import Workbench
+
+
+class Supervised(Objective):
+    """The mean loss of the weak and the strong view, as released for every method."""
+
+    def __init__(self, bench: Workbench) -> None:
+        super().__init__()
+        self._bench = bench
+        self._log_prior = (
+            0.0
+            if bench.setup.local.loss == "cross-entropy"
+            else (
+                log_prior(bench.client.labels, bench.num_classes).to(bench.setup.device)
+            )
+        )
+
+    def forward(self, student: Classifier, batch: Batch) -> Tensor:
+        """Return the loss of the labeled part."""
+        images, labels = self._bench.labeled(batch.labeled)
+        views = torch.cat([self._bench.weak(images), self._bench.strong(images)])
+        logits = student(views).logits
+        return F.cross_entropy(logits + self._log_prior, labels.repeat(2))
+
+
+def log_prior(labels: Tensor, num_classes: int) -> Tensor:
+    """Return the log frequency of each class; an absent class gets log 1e-12.
+
+    Added to the logits it gives balanced softmax, without minus infinity where a
+    client has no sample of a class.
+    """
+    count = labels.bincount(minlength=num_classes).double()
+    return (count / count.sum().clamp_min(1) + 1e-12).log().float()

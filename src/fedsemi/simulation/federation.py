@@ -1,0 +1,51 @@
+"""A simulated federation: a data set dealt out to clients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+
+from fedsemi.data.client import Client
+from fedsemi.data.dataset import Dataset, ImageSet
+from fedsemi.data.partition import ClientIndex, Partition
+from fedsemi.errors import DataError
+from fedsemi.simulation.oracle import Oracle
+
+
+@dataclass(frozen=True, eq=False)
+class Federation:
+    """Clients, a test set, and the oracle that knows what they do not."""
+
+    clients: tuple[Client, ...]
+    test: ImageSet
+    class_names: tuple[str, ...]
+    oracle: Oracle | None = None
+
+    def without(self, client: int) -> Federation:
+        """Leave one client out; the others keep their ids."""
+        if client not in {c.id for c in self.clients}:
+            raise DataError(f"there is no client {client} to leave out", code="FS3013")
+        return replace(self, clients=tuple(c for c in self.clients if c.id != client))
+
+    def without_oracle(self) -> Federation:
+        """Forget the truth: nothing that trains may notice."""
+        return replace(self, oracle=None)
+
+
+def make_federation(dataset: Dataset, partition: Partition) -> Federation:
+    """Deal the training images out; labels go only where the partition says so."""
+    clients = tuple(
+        _client(id, dataset.train, index) for id, index in enumerate(partition.clients)
+    )
+    truth = {
+        id: dataset.train.labels[torch.from_numpy(index.unlabeled)]
+        for id, index in enumerate(partition.clients)
+    }
+    return Federation(clients, dataset.test, dataset.class_names, Oracle(truth))
+
+
+def _client(id: int, train: ImageSet, index: ClientIndex) -> Client:
+    labeled = train.take(index.labeled)
+    unlabeled_images = train.images[torch.from_numpy(index.unlabeled)]
+    return Client(id, labeled.images, labeled.labels, unlabeled_images)
