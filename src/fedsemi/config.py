@@ -272,7 +272,7 @@ def _explained(
     where = ".".join(str(part) for part in (prefix, *first["loc"]) if part != "")
     if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         known = _keys_at(model, first["loc"][:-1])
-        if prefix.startswith("stages.") and len(first["loc"]) == 1:
+        if prefix.count(".") == 1 and len(first["loc"]) == 1:
             known += [key for key in Stage.model_fields if key not in known]
         return _unknown(where, known)
     if first["type"] == "missing":
