@@ -66,7 +66,9 @@ def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
         settings.width,
         dataset.image_size,
     )
-    federation = make_federation(dataset, partition)
+    federation = make_federation(
+        dataset, partition, experiment.evaluation.validation_fraction, experiment.seed
+    )
     views = views_of(dataset, experiment.data.flip)
     return Simulation(experiment, dataset, partition, federation, model, views)
 

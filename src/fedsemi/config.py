@@ -8,7 +8,7 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -85,6 +85,8 @@ class EvaluationSettings(_Settings):
 
     every: Count = 1
     """Test after every n-th round, and after the last one of each stage."""
+    validation_fraction: Annotated[float, Field(ge=0, le=0.9)] = 0.0
+    """Part of its labels that a labeled client keeps to measure models with."""
 
 
 class Stage(BaseModel):

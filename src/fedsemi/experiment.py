@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from fedsemi.build import Simulation
+from fedsemi.calibration import Estimate, estimate, from_metrics
 from fedsemi.config import Stage
 from fedsemi.engines import local_engine
 from fedsemi.evaluate import Metrics, metrics, predict
 from fedsemi.local import Setup
-from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights
+from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights, num_bytes
 from fedsemi.rounds import Engine, Round, run
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.oracle import Oracle
+from fedsemi.validation import Validation, Validator
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,11 @@ class ClientRecord:
     contribution: float
     diversity: list[float] | None
     pseudo_label_accuracy: float | None
+    """By the oracle of a simulation."""
+    pseudo_label_estimate: Estimate | None
+    """Without ground truth, from what labeled clients held out."""
+    bytes_sent: int
+    """Size of the tensors in the client's answers."""
     metrics: Mapping[str, float]
 
 
@@ -41,6 +49,7 @@ class RoundRecord:
     rounds: int
     seconds: float
     test: Metrics | None
+    validation: Validation | None
     clients: Mapping[int, ClientRecord]
 
     def as_json(self) -> dict[str, Any]:
@@ -76,11 +85,15 @@ def _run_stage(
     setup = simulation.setup(stage)
     seed = seed_of(simulation.experiment.seed, "stage", number)
     every = simulation.experiment.evaluation.every
+    validator = Validator.of(simulation.federation.held_out, setup)
+    judge = partial(_validation, validator, seed)
+    teacher = judge(weights, 0)
     with local_engine(method, simulation.federation.clients, workers) as engine:
         state = method.init(weights, engine.clients(), seed)
         started = time.perf_counter()
         for done in run(method, engine, state, stage.rounds):
             due = done.state.round % every == 0 or done.state.round == stage.rounds
+            validation = judge(done.state.weights, done.state.round)
             record = RoundRecord(
                 stage=number,
                 method=stage.method,
@@ -88,8 +101,12 @@ def _run_stage(
                 rounds=stage.rounds,
                 seconds=time.perf_counter() - started,
                 test=evaluate(simulation, setup, done.state.weights) if due else None,
-                clients=_client_records(done, engine, simulation.federation.oracle),
+                validation=validation,
+                clients=_client_records(
+                    done, engine, simulation.federation.oracle, teacher
+                ),
             )
+            teacher = validation
             yield Step(record, done.state.weights)
             started = time.perf_counter()
 
@@ -101,22 +118,43 @@ def evaluate(simulation: Simulation, setup: Setup, weights: Weights) -> Metrics:
     return metrics(probs, test.labels, simulation.model.num_classes)
 
 
+def _validation(
+    validator: Validator | None, seed: int, weights: Weights, round: int
+) -> Validation | None:
+    if validator is None:
+        return None
+    return validator.validate(weights, seed_of(seed, "validation", round))
+
+
 def _client_records(
-    done: Round[Any], engine: Engine, oracle: Oracle | None
+    done: Round[Any],
+    engine: Engine,
+    oracle: Oracle | None,
+    teacher: Validation | None,
 ) -> dict[int, ClientRecord]:
+    sent: dict[int, int] = {}
+    for update in done.updates:
+        sent[update.client] = sent.get(update.client, 0) + num_bytes(update)
     return {
         update.client: _client_record(
             update,
             done.state.contributions.get(update.client, 0.0),
             _pseudo_label_accuracy(update.client, engine.memory, oracle),
+            teacher,
+            sent[update.client],
         )
         for update in done.updates
     }
 
 
 def _client_record(
-    update: Update, contribution: float, accuracy: float | None
+    update: Update,
+    contribution: float,
+    accuracy: float | None,
+    teacher: Validation | None,
+    bytes_sent: int,
 ) -> ClientRecord:
+    counts = from_metrics(update.metrics)
     diversity = update.statistics.get(DIVERSITY)
     return ClientRecord(
         num_labeled=update.num_labeled,
@@ -125,6 +163,10 @@ def _client_record(
         contribution=contribution,
         diversity=None if diversity is None else diversity.tolist(),
         pseudo_label_accuracy=accuracy,
+        pseudo_label_estimate=estimate(teacher.calibration, counts)
+        if teacher
+        else None,
+        bytes_sent=bytes_sent,
         metrics=dict(update.metrics),
     )
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from fedsemi.calibration import EDGES, as_metrics, bins_of
 from fedsemi.data.client import Batch
 from fedsemi.messages import PSEUDO_LABEL
 from fedsemi.models import Classifier, Output
@@ -69,6 +70,7 @@ class PseudoLabel(Objective):
         self.register_buffer(PSEUDO_LABEL, nothing)
         self._probs = torch.empty(0)
         self._weight_sum, self._weight_count = 0.0, 0
+        self._confidences = torch.zeros(len(EDGES), dtype=torch.long)
 
     def prepare(self) -> None:
         """Let the probe prepare."""
@@ -78,6 +80,7 @@ class PseudoLabel(Objective):
     def start_epoch(self, teacher: Classifier) -> None:
         """Label the whole client with the frozen global model."""
         self.pseudo_label.fill_(-1)
+        self._confidences.zero_()
         if self.probe is not None:
             self.probe.start_round()
         if self.teacher == "global" and len(self.pseudo_label):
@@ -109,8 +112,9 @@ class PseudoLabel(Objective):
         return {} if self.probe is None else self.probe.statistics()
 
     def metrics(self) -> dict[str, float]:
-        """Log which part of the pseudo-labels entered the loss."""
-        return {"admitted": self._weight_sum / max(self._weight_count, 1)}
+        """Log which part entered the loss, and how confident the teacher was."""
+        admitted = self._weight_sum / max(self._weight_count, 1)
+        return {"admitted": admitted, **as_metrics(self._confidences)}
 
     @torch.inference_mode()
     def _look(self, teacher: Classifier, index: Tensor) -> Tensor:
@@ -120,6 +124,7 @@ class PseudoLabel(Objective):
         probs = output.logits.softmax(1)
         confidence, label = probs.max(1)
         sure = confidence >= self.cutoff
+        self._confidences += bins_of(confidence[sure]).cpu()
         place = index.to(label.device)[sure]
         self.pseudo_label[place] = label[sure].to(self.pseudo_label.dtype)
         if self.probe is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -10,6 +11,7 @@ from fedsemi.data.client import Client
 from fedsemi.data.dataset import Dataset, ImageSet
 from fedsemi.data.partition import ClientIndex, Partition
 from fedsemi.errors import DataError
+from fedsemi.simulation.held_out import hold_out
 from fedsemi.simulation.oracle import Oracle
 
 
@@ -21,6 +23,8 @@ class Federation:
     test: ImageSet
     class_names: tuple[str, ...]
     oracle: Oracle | None = None
+    held_out: Mapping[int, ImageSet] = field(default_factory=dict)
+    """Labeled images that clients do not learn from, by client id."""
 
     def without(self, client: int) -> Federation:
         """Leave one client out; the others keep their ids."""
@@ -33,16 +37,27 @@ class Federation:
         return replace(self, oracle=None)
 
 
-def make_federation(dataset: Dataset, partition: Partition) -> Federation:
+def make_federation(
+    dataset: Dataset,
+    partition: Partition,
+    validation_fraction: float = 0.0,
+    seed: int = 0,
+) -> Federation:
     """Deal the training images out; labels go only where the partition says so."""
-    clients = tuple(
-        _client(id, dataset.train, index) for id, index in enumerate(partition.clients)
-    )
+    groups = None if dataset.groups is None else dataset.groups.numpy()
+    clients, held_out = [], {}
+    for id, index in enumerate(partition.clients):
+        learned, kept = hold_out(index.labeled, groups, validation_fraction, seed, id)
+        clients.append(_client(id, dataset.train, replace(index, labeled=learned)))
+        if len(kept):
+            held_out[id] = dataset.train.take(kept)
     truth = {
         id: dataset.train.labels[torch.from_numpy(index.unlabeled)]
         for id, index in enumerate(partition.clients)
     }
-    return Federation(clients, dataset.test, dataset.class_names, Oracle(truth))
+    return Federation(
+        tuple(clients), dataset.test, dataset.class_names, Oracle(truth), held_out
+    )
 
 
 def _client(id: int, train: ImageSet, index: ClientIndex) -> Client:
