@@ -89,9 +89,18 @@ def estimate(calibration: Calibration, counts: Sequence[float]) -> Estimate | No
         accuracy = (calibration.right[i] + _PRIOR * pool) / size
         share = counts[i] / total
         mean += share * accuracy
-        variance += share**2 * accuracy * (1 - accuracy) / (size + 1)
+        variance += share**2 * _variance(calibration.right[i], calibration.count[i])
     reach = 1.96 * variance**0.5
     return Estimate(mean, max(0.0, mean - reach), min(1.0, mean + reach))
+
+
+def _variance(right: int, count: int) -> float:
+    """Return how uncertain a bin is: the variance of its Beta posterior.
+
+    With a uniform prior, so ten right out of ten are not taken for certainty.
+    """
+    mean = (right + 1) / (count + 2)
+    return mean * (1 - mean) / (count + 3)
 
 
 def calibration_error(probs: Tensor, labels: Tensor) -> float:
