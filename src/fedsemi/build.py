@@ -6,52 +6,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedsemi.config import Experiment, Stage, method_settings
+from fedsemi.blueprint import Blueprint
+from fedsemi.config import Experiment
 from fedsemi.data.augment import Views
 from fedsemi.data.dataset import Dataset
 from fedsemi.data.datasets import load
 from fedsemi.data.partition import Partition, make_partition
-from fedsemi.errors import DataError, StorageError
-from fedsemi.local import Setup
-from fedsemi.messages import Weights
-from fedsemi.method import Method
-from fedsemi.methods import METHODS
+from fedsemi.errors import DataError
 from fedsemi.models import ModelSpec
-from fedsemi.seeds import seed_of
 from fedsemi.simulation.federation import Federation, make_federation
-from fedsemi.storage import read_weights
 
 _PRE_SIZE = {32: 40, 224: 250}
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation:
+class Simulation(Blueprint):
     """An experiment with its data in memory."""
 
-    experiment: Experiment
     dataset: Dataset
     partition: Partition
     federation: Federation
-    model: ModelSpec
-    views: Views
 
-    def setup(self, stage: Stage) -> Setup:
-        """Return what the stage's method is built from."""
-        local = self.experiment.local_of(stage)
-        return Setup(self.model, self.views, local, self.experiment.device)
-
-    def method(self, stage: Stage) -> Method[Any]:
-        """Build the method of a stage."""
-        settings = method_settings(stage.method, stage.settings)
-        method: Method[Any] = METHODS[stage.method](self.setup(stage), **settings)
-        return method
-
-    def initial_weights(self) -> Weights:
-        """Return the weights that the first stage begins with."""
-        fresh = self.model.build(seed_of(self.experiment.seed, "init")).state_dict()
-        if self.experiment.start is None:
-            return fresh
-        return _fitting(read_weights(Path(self.experiment.start)), fresh)
+    def provenance(self) -> dict[str, Any]:
+        """Name the data by hashes."""
+        return {
+            "data_sha256": self.dataset.sha256,
+            "partition_sha256": self.partition.sha256,
+            "labeled_share": self.partition.labeled_share,
+        }
 
 
 def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
@@ -70,7 +52,8 @@ def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
         dataset, partition, experiment.evaluation.validation_fraction, experiment.seed
     )
     views = views_of(dataset, experiment.data.flip)
-    return Simulation(experiment, dataset, partition, federation, model, views)
+    names = dataset.class_names
+    return Simulation(experiment, model, views, names, dataset, partition, federation)
 
 
 def load_dataset(experiment: Experiment, data_dir: Path | None = None) -> Dataset:
@@ -108,14 +91,3 @@ def views_of(dataset: Dataset, flip: bool = True) -> Views:
     size = dataset.image_size
     pre = _PRE_SIZE.get(size, round(size * 1.25))
     return Views(size, pre, dataset.mean, dataset.std, flip)
-
-
-def _fitting(weights: Weights, fresh: Weights) -> Weights:
-    for key, value in fresh.items():
-        if key not in weights or weights[key].shape != value.shape:
-            raise StorageError(
-                f"the start model does not fit at '{key}'; use the same model, width "
-                "and number of classes",
-                code="FS1106",
-            )
-    return {key: weights[key] for key in fresh}

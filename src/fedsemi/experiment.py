@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
+from fedsemi.blueprint import Blueprint
 from fedsemi.build import Simulation
 from fedsemi.calibration import Estimate, estimate, from_metrics
-from fedsemi.config import Stage
-from fedsemi.engines import local_engine
+from fedsemi.data.dataset import ImageSet
+from fedsemi.engines import InProcess, Workers, local_engine
 from fedsemi.evaluate import Metrics, metrics, predict
 from fedsemi.local import Setup
 from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights, num_bytes
+from fedsemi.method import Method
 from fedsemi.rounds import Engine, Round, run
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.oracle import Oracle
@@ -69,53 +72,83 @@ class Step:
     weights: Weights
 
 
+EngineMaker = Callable[[Method[Any], int], AbstractContextManager[Engine]]
+"""Opens an engine for the method of a stage, given the stage's number as well."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """What rounds are measured with, as far as the server has it."""
+
+    test: ImageSet | None = None
+    held_out: Mapping[int, ImageSet] = field(default_factory=dict)
+    """Of the labeled clients; known to the server in simulations only."""
+    oracle: Oracle | None = None
+
+
 def conduct(simulation: Simulation, workers: int = 1) -> Iterator[Step]:
+    """Run all stages on this machine."""
+    federation = simulation.federation
+
+    def open_engine(method: Method[Any], stage: int) -> InProcess | Workers:
+        return local_engine(method, federation.clients, workers)
+
+    judge = Judge(federation.test, federation.held_out, federation.oracle)
+    return run_stages(simulation, open_engine, judge)
+
+
+def run_stages(
+    blueprint: Blueprint, open_engine: EngineMaker, judge: Judge
+) -> Iterator[Step]:
     """Run all stages; the weights of one begin the next, client memory starts anew."""
-    weights = simulation.initial_weights()
-    for number, stage in enumerate(simulation.experiment.stages):
-        for step in _run_stage(simulation, number, stage, weights, workers):
+    weights = blueprint.initial_weights()
+    for number in range(len(blueprint.experiment.stages)):
+        for step in _run_stage(blueprint, number, weights, open_engine, judge):
             weights = step.weights
             yield step
 
 
 def _run_stage(
-    simulation: Simulation, number: int, stage: Stage, weights: Weights, workers: int
+    blueprint: Blueprint,
+    number: int,
+    weights: Weights,
+    open_engine: EngineMaker,
+    judge: Judge,
 ) -> Iterator[Step]:
-    method = simulation.method(stage)
-    setup = simulation.setup(stage)
-    seed = seed_of(simulation.experiment.seed, "stage", number)
-    every = simulation.experiment.evaluation.every
-    validator = Validator.of(simulation.federation.held_out, setup)
-    judge = partial(_validation, validator, seed)
-    teacher = judge(weights, 0)
-    with local_engine(method, simulation.federation.clients, workers) as engine:
+    stage = blueprint.experiment.stages[number]
+    method = blueprint.method(stage)
+    setup = blueprint.setup(stage)
+    seed = seed_of(blueprint.experiment.seed, "stage", number)
+    every = blueprint.experiment.evaluation.every
+    validate = partial(_validation, Validator.of(judge.held_out, setup), seed)
+    teacher = validate(weights, 0)
+    with open_engine(method, number) as engine:
         state = method.init(weights, engine.clients(), seed)
         started = time.perf_counter()
         for done in run(method, engine, state, stage.rounds):
             due = done.state.round % every == 0 or done.state.round == stage.rounds
-            validation = judge(done.state.weights, done.state.round)
+            validation = validate(done.state.weights, done.state.round)
             record = RoundRecord(
                 stage=number,
                 method=stage.method,
                 round=done.state.round,
                 rounds=stage.rounds,
                 seconds=time.perf_counter() - started,
-                test=evaluate(simulation, setup, done.state.weights) if due else None,
+                test=evaluate(judge.test, setup, done.state.weights) if due else None,
                 validation=validation,
-                clients=_client_records(
-                    done, engine, simulation.federation.oracle, teacher
-                ),
+                clients=_client_records(done, engine, judge.oracle, teacher),
             )
             teacher = validation
             yield Step(record, done.state.weights)
             started = time.perf_counter()
 
 
-def evaluate(simulation: Simulation, setup: Setup, weights: Weights) -> Metrics:
-    """Test a model on the federation's test set."""
-    test = simulation.federation.test
+def evaluate(test: ImageSet | None, setup: Setup, weights: Weights) -> Metrics | None:
+    """Test a model, if there is something to test it on."""
+    if test is None:
+        return None
     probs = predict(setup.load(weights), test.images, setup.views, device=setup.device)
-    return metrics(probs, test.labels, simulation.model.num_classes)
+    return metrics(probs, test.labels, setup.model.num_classes)
 
 
 def _validation(

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from fedsemi.build import Simulation
+from fedsemi.blueprint import Blueprint
 from fedsemi.experiment import RoundRecord, Step
 from fedsemi.storage import make_folder, write_weights, write_whole
 from fedsemi.weights import digest
@@ -24,12 +24,11 @@ MODEL = "model.safetensors"
 class RunFolder:
     """Writes config, manifest, metrics, summary and model of one run."""
 
-    def __init__(self, path: Path, simulation: Simulation) -> None:
+    def __init__(self, path: Path, blueprint: Blueprint) -> None:
         self.path = make_folder(path)
         self._records: list[dict[str, Any]] = []
-        self._simulation = simulation
-        self._write_json("config.json", simulation.experiment.model_dump(mode="json"))
-        self._write_json("manifest.json", manifest(simulation))
+        self._write_json("config.json", blueprint.experiment.model_dump(mode="json"))
+        self._write_json("manifest.json", manifest(blueprint))
         (path / "metrics.jsonl").write_text("", "utf-8")
 
     def append(self, record: RoundRecord) -> None:
@@ -51,16 +50,14 @@ class RunFolder:
         write_whole(self.path / name, text.encode())
 
 
-def manifest(simulation: Simulation) -> dict[str, Any]:
+def manifest(blueprint: Blueprint) -> dict[str, Any]:
     """Describe what made the run: seeds, versions, machine, hashes."""
-    experiment, partition = simulation.experiment, simulation.partition
-    methods = [simulation.method(stage) for stage in experiment.stages]
+    experiment = blueprint.experiment
+    methods = [blueprint.method(stage) for stage in experiment.stages]
     return {
         "seed": experiment.seed,
         "config_sha256": experiment.sha256,
-        "data_sha256": simulation.dataset.sha256,
-        "partition_sha256": partition.sha256,
-        "labeled_share": partition.labeled_share,
+        **blueprint.provenance(),
         "anchor_sha256": [getattr(m, "anchor_sha256", None) for m in methods],
         "threads_per_worker": 1,
         "python": platform.python_version(),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from fedsemi.blueprint import Blueprint
 from fedsemi.build import Simulation
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import ConfigError
@@ -23,10 +25,18 @@ def train(
 
     Returns the last step and the summary.
     """
-    folder = RunFolder(out, simulation)
+    steps = conduct(simulation, workers or available_cores())
+    return follow(simulation, steps, out, title, console)
+
+
+def follow(
+    blueprint: Blueprint, steps: Iterator[Step], out: Path, title: str, console: Console
+) -> tuple[Step, dict[str, Any]]:
+    """Show and record the steps of an experiment, wherever it is conducted."""
+    folder = RunFolder(out, blueprint)
     last: Step | None = None
-    with one_thread(), Progress(simulation.experiment, title, console) as progress:
-        for last in conduct(simulation, workers or available_cores()):
+    with one_thread(), Progress(blueprint.experiment, title, console) as progress:
+        for last in steps:
             folder.append(last.record)
             progress.show(last.record)
     if last is None:

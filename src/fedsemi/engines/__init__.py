@@ -10,6 +10,8 @@ from fedsemi.engines.in_process import InProcess
 from fedsemi.engines.workers import Workers
 from fedsemi.method import Method
 
+__all__ = ["InProcess", "Workers", "local_engine"]
+
 
 def local_engine(
     method: Method[Any], clients: Sequence[Client], workers: int = 1

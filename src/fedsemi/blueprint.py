@@ -1,0 +1,100 @@
+"""What server and sites must agree on: enough to build every method, and no data."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fedsemi.config import Experiment, Stage, make_experiment, method_settings
+from fedsemi.data.augment import Views
+from fedsemi.errors import ConfigError, StorageError
+from fedsemi.local import Setup
+from fedsemi.messages import Weights
+from fedsemi.method import Method
+from fedsemi.methods import METHODS
+from fedsemi.models import ModelSpec
+from fedsemi.seeds import seed_of
+from fedsemi.storage import read_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Blueprint:
+    """An experiment without its data; methods are built from it, on either side."""
+
+    experiment: Experiment
+    model: ModelSpec
+    views: Views
+    class_names: tuple[str, ...]
+
+    def setup(self, stage: Stage) -> Setup:
+        """Return what the stage's method is built from."""
+        local = self.experiment.local_of(stage)
+        return Setup(self.model, self.views, local, self.experiment.device)
+
+    def method(self, stage: Stage) -> Method[Any]:
+        """Build the method of a stage."""
+        settings = method_settings(stage.method, stage.settings)
+        method: Method[Any] = METHODS[stage.method](self.setup(stage), **settings)
+        return method
+
+    def initial_weights(self) -> Weights:
+        """Return the weights that the first stage begins with."""
+        fresh = self.model.build(seed_of(self.experiment.seed, "init")).state_dict()
+        if self.experiment.start is None:
+            return fresh
+        return _fitting(read_weights(Path(self.experiment.start)), fresh)
+
+    def provenance(self) -> dict[str, Any]:
+        """Name the data by hashes, as far as this side knows them."""
+        return {}
+
+    def as_json(self) -> str:
+        """Write the blueprint so that another machine can read it."""
+        return json.dumps(
+            {
+                "experiment": self.experiment.model_dump(mode="json"),
+                "model": dataclasses.asdict(self.model),
+                "views": dataclasses.asdict(self.views),
+                "class_names": self.class_names,
+            },
+            sort_keys=True,
+        )
+
+    @property
+    def sha256(self) -> str:
+        """Name the blueprint by its content."""
+        return hashlib.sha256(self.as_json().encode()).hexdigest()
+
+
+def read_blueprint(text: str) -> Blueprint:
+    """Read what `as_json` wrote."""
+    try:
+        content = json.loads(text)
+        views = content["views"]
+        return Blueprint(
+            make_experiment(content["experiment"]),
+            ModelSpec(**content["model"]),
+            Views(**views | {"mean": tuple(views["mean"]), "std": tuple(views["std"])}),
+            tuple(content["class_names"]),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"the plan is damaged or of another fedsemi release ({error}); make it "
+            "again with `fedsemi deal`",
+            code="FS4106",
+        ) from None
+
+
+def _fitting(weights: Weights, fresh: Weights) -> Weights:
+    for key, value in fresh.items():
+        if key not in weights or weights[key].shape != value.shape:
+            raise StorageError(
+                f"the start model does not fit at '{key}'; use the same model, width "
+                "and number of classes",
+                code="FS1106",
+            )
+    return {key: weights[key] for key in fresh}
