@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -48,6 +48,10 @@ class LocalTraining:
     """Loss on labels; balanced softmax adjusts logits by the client's class counts."""
 
 
+Parts = Callable[[Classifier], Mapping[str, nn.Module]]
+"""Makes what a method puts beside the classifier, by name: a projector, a head."""
+
+
 @dataclass(frozen=True)
 class Setup:
     """What every method is built from: the network, the views and how clients learn."""
@@ -57,9 +61,11 @@ class Setup:
     local: LocalTraining = field(default_factory=LocalTraining)
     device: str = "cpu"
 
-    def load(self, weights: Weights) -> Classifier:
-        """Build the network with these weights."""
+    def load(self, weights: Weights, parts: Parts | None = None) -> Classifier:
+        """Build the network, with the parts beside it if there are any."""
         model = self.model.empty()
+        for name, part in (parts(model) if parts else {}).items():
+            model.add_module(name, part)
         model.load_state_dict(weights)
         # Small convolutions run a quarter faster on the CPU with channels last.
         channels_last: Any = {"memory_format": torch.channels_last}
@@ -106,14 +112,19 @@ ObjectiveMaker = Callable[[Workbench], Objective]
 
 
 def answer(
-    task: Task, client: Client, memory: Memory, setup: Setup, make: ObjectiveMaker
+    task: Task,
+    client: Client,
+    memory: Memory,
+    setup: Setup,
+    make: ObjectiveMaker,
+    parts: Parts | None = None,
 ) -> tuple[Update, Memory]:
     """Carry out a task in the usual way: learn for E epochs from the global model.
 
     Returns the update, which is all that leaves the client, and its new memory.
     """
     bench = Workbench(client, setup, Streams(task.seed))
-    student = setup.load(task.weights)
+    student = setup.load(task.weights, parts)
     teacher = frozen(copy.deepcopy(student))
     objective = recall(make(bench), memory).to(setup.device)
     optimizer = sgd(student, client, setup.local, memory)
@@ -180,13 +191,13 @@ def sgd(
 ) -> torch.optim.SGD:
     """Make the optimizer, with the momentum that the client kept."""
     groups: list[dict[str, Any]] = [
-        {"params": list(student.encoder.parameters())},
-        {"params": list(student.head.parameters()), "weight_decay": 0.0},
+        {"params": list(part.parameters()), "weight_decay": decay}
+        for part in student.children()
+        # A lone linear layer is a head, and heads have no weight decay.
+        for decay in [0.0 if isinstance(part, nn.Linear) else local.weight_decay]
     ]
     lr = local.lr_labeled if client.num_labeled else local.lr_unlabeled
-    optimizer = torch.optim.SGD(
-        groups, lr=lr, momentum=local.momentum, weight_decay=local.weight_decay
-    )
+    optimizer = torch.optim.SGD(groups, lr=lr, momentum=local.momentum)
     for name, parameter in student.named_parameters():
         if (kept := memory.get(f"momentum.{name}")) is not None:
             buffer = torch.empty_like(parameter).copy_(kept)

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol, Self, TypeVar
 
 from torch import Tensor
@@ -51,15 +52,23 @@ class ServerState:
     seed: int = 0
     contributions: Mapping[int, float] = field(default_factory=dict)
     """Share of each client in the last mean, by client id."""
+    parts: Weights = field(default_factory=dict)
+    """What travels and is averaged with the classifier but is not part of it, e.g. a
+    projector or a second head. It is neither tested nor handed to the next stage."""
+
+    @cached_property
+    def whole(self) -> Weights:
+        """All that travels: the classifier and the parts beside it."""
+        return {**self.weights, **self.parts} if self.parts else self.weights
 
     def task(self, client: ClientInfo, group: int = 0, **broadcast: Tensor) -> Task:
         """Make this round's task for one client."""
         seed = seed_of(self.seed, "task", self.round, client.id, group)
-        return Task(client.id, self.round, self.weights, broadcast, group, seed)
+        return Task(client.id, self.round, self.whole, broadcast, group, seed)
 
     def mixed(self, updates: Sequence[Update], shares: Tensor) -> Weights:
         """Average the updates; what the shares leave to one stays on these weights."""
-        return weighted_mean(self.weights, [u.weights for u in updates], shares)
+        return weighted_mean(self.whole, [u.weights for u in updates], shares)
 
     def advanced(
         self, weights: Weights, updates: Sequence[Update], shares: Tensor
@@ -70,9 +79,10 @@ class ServerState:
             contributions[update.client] = contributions.get(update.client, 0) + share
         return replace(
             self,
-            weights=weights,
+            weights={key: weights[key] for key in self.weights},
             round=self.round + 1,
             contributions=contributions,
+            parts={key: weights[key] for key in self.parts},
         )
 
 

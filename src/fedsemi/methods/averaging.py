@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
+import torch
+from pydantic import Field
 from torch import Tensor
 
 from fedsemi.data.client import Client
@@ -12,6 +15,8 @@ from fedsemi.learners import Learner, PseudoLabeling
 from fedsemi.local import Setup, answer
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
+from fedsemi.seeds import Streams, seed_of
+from fedsemi.settings import Count, Share
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,8 @@ class Averaging:
     setup: Setup
     learner: Learner = field(default_factory=PseudoLabeling)
     """How clients learn."""
+    participation: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Part of the clients that is asked in each round, drawn anew."""
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return the share of each update."""
@@ -33,8 +40,12 @@ class Averaging:
         return ServerState(weights, tuple(clients), seed=seed)
 
     def plan(self, state: ServerState) -> Sequence[Task]:
-        """Ask every client to learn."""
-        return [state.task(client) for client in state.clients]
+        """Ask every client that takes part to learn."""
+        return [state.task(client) for client in self.present(state)]
+
+    def present(self, state: ServerState) -> Sequence[ClientInfo]:
+        """Draw this round's clients."""
+        return draw_clients(state, self.participation)
 
     def train(
         self, task: Task, client: Client, memory: Memory
@@ -46,3 +57,40 @@ class Averaging:
         """Average the updates with the method's shares."""
         shares = self.contributions(updates)
         return state.advanced(state.mixed(updates, shares), updates, shares)
+
+
+@dataclass(frozen=True)
+class SemiAveraging(Averaging):
+    """Labeled and unlabeled data each have a share of the mean, which may move."""
+
+    labeled_share: Share = 0.5
+    """Share of the mean that goes to labeled data."""
+    labeled_share_end: Share | None = None
+    """Where that share moves in a straight line; it stays if left out."""
+    ramp_rounds: Count = 100
+    """Rounds until it is there."""
+
+    def labeled_share_in(self, updates: Sequence[Update]) -> float:
+        """Return the labeled share of the round that these updates answer."""
+        if self.labeled_share_end is None or not updates:
+            return self.labeled_share
+        done = min(updates[0].round / self.ramp_rounds, 1.0)
+        return (1 - done) * self.labeled_share + done * self.labeled_share_end
+
+
+def draw_clients(state: ServerState, participation: float) -> Sequence[ClientInfo]:
+    """Draw a part of the clients for this round, one with labels always among them.
+
+    The draw depends on the seed and the round alone. Shares are computed over the
+    updates that come, so those present stand for all.
+    """
+    clients = state.clients
+    if participation == 1 or not clients:
+        return clients
+    stream = Streams(seed_of(state.seed, "participation", state.round))["draw"]
+    order = torch.randperm(len(clients), generator=stream).tolist()
+    chosen = order[: max(1, round(participation * len(clients)))]
+    labeled = [i for i in order if clients[i].num_labeled]
+    if labeled and not set(labeled) & set(chosen):
+        chosen[-1] = labeled[0]
+    return [clients[i] for i in sorted(chosen)]

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from fedsemi.contributions import by_data_size, by_supervision, uniform
 from fedsemi.messages import Update
-from fedsemi.methods.averaging import Averaging
-from fedsemi.settings import Share
+from fedsemi.methods.averaging import Averaging, SemiAveraging
 
 
 @dataclass(frozen=True)
@@ -27,24 +26,18 @@ class FedAvg(Averaging):
 
 
 @dataclass(frozen=True)
-class FedAvgSemi(Averaging):
+class FedAvgSemi(SemiAveraging):
     """Labels and pseudo-labels are weighed apart and joined half and half (Eq. 2)."""
-
-    labeled_share: Share = 0.5
-    """Share of the mean that goes to labeled data."""
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return Eq. 2."""
-        return by_supervision(updates, self.labeled_share)
+        return by_supervision(updates, self.labeled_share_in(updates))
 
 
 @dataclass(frozen=True)
-class UniformSemi(Averaging):
+class UniformSemi(SemiAveraging):
     """Every unlabeled client counts the same: the control for SemiAnAgg's weights."""
-
-    labeled_share: Share = 0.5
-    """Share of the mean that goes to labeled data."""
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return equal shares of the unlabeled half."""
-        return uniform(updates, self.labeled_share)
+        return uniform(updates, self.labeled_share_in(updates))

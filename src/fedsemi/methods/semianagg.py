@@ -19,52 +19,59 @@ from fedsemi.data.client import Client
 from fedsemi.local import answer
 from fedsemi.messages import Memory, Task, Update
 from fedsemi.method import ServerState
-from fedsemi.methods.averaging import Averaging
-from fedsemi.objectives.diversity import AnchorDiversity, checked_anchor, make_anchor
-from fedsemi.settings import Share
+from fedsemi.methods.averaging import SemiAveraging
+from fedsemi.objectives.diversity import (
+    anchor_seeds,
+    checked_anchor,
+    make_anchor,
+    make_probe,
+)
+from fedsemi.settings import Count
 
 
 @dataclass(frozen=True)
-class SemiAnAgg(Averaging):
+class SemiAnAgg(SemiAveraging):
     """FedAvg-Semi with the unlabeled half weighed by diversity."""
 
-    labeled_share: Share = 0.5
-    """Share of the mean that goes to labeled data."""
     rule: Rule = "paper"
     """Eq. 4 as published, or the order of operations of the released code."""
     anchor_seed: int = 0
     """From which every client makes the same random network."""
+    anchors: Count = 1
+    """Random networks over which a client averages its diversity; still C numbers."""
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return Eq. 4."""
-        return by_diversity(updates, self.labeled_share, self.rule)
+        return by_diversity(updates, self.labeled_share_in(updates), self.rule)
 
     def plan(self, state: ServerState) -> Sequence[Task]:
-        """Ask every client to learn, and announce the anchor."""
+        """Ask every client that takes part to learn, and announce the anchors."""
         seed = torch.tensor(self.anchor_seed)
         sha256 = torch.tensor(list(bytes.fromhex(self.anchor_sha256)))
         return [
             state.task(client, anchor_seed=seed, anchor_sha256=sha256.to(torch.uint8))
-            for client in state.clients
+            for client in self.present(state)
         ]
 
     def train(
         self, task: Task, client: Client, memory: Memory
     ) -> tuple[Update, Memory]:
         """Learn, and measure the diversity of what the teacher saw anyway."""
-        anchor = checked_anchor(
-            self.setup.model,
-            int(task.broadcast["anchor_seed"]),
-            bytes(task.broadcast["anchor_sha256"].tolist()).hex(),
-        )
-        probe = partial(AnchorDiversity, anchor=anchor)
-        make = partial(self.learner.objective, probe=probe)
+        announced = bytes(task.broadcast["anchor_sha256"].tolist())
+        hashes = [announced[i : i + 32].hex() for i in range(0, len(announced), 32)]
+        seeds = anchor_seeds(int(task.broadcast["anchor_seed"]), len(hashes))
+        anchors = [
+            checked_anchor(self.setup.model, seed, sha256)
+            for seed, sha256 in zip(seeds, hashes, strict=True)
+        ]
+        make = partial(self.learner.objective, probe=partial(make_probe, anchors))
         return answer(task, client, memory, self.setup, make)
 
     @property
     def anchor_sha256(self) -> str:
-        """Hash of the anchor's weights."""
-        return make_anchor(self.setup.model, self.anchor_seed)[1]
+        """Hash of the anchor's weights; of several anchors, their hashes in a row."""
+        seeds = anchor_seeds(self.anchor_seed, self.anchors)
+        return "".join(make_anchor(self.setup.model, seed)[1] for seed in seeds)
 
 
 @dataclass(frozen=True)
@@ -76,4 +83,5 @@ class PermutedSemi(SemiAnAgg):
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return Eq. 4 with its unlabeled shares shuffled among the clients."""
-        return permuted(updates, self.labeled_share, self.rule, self.permutation_seed)
+        share = self.labeled_share_in(updates)
+        return permuted(updates, share, self.rule, self.permutation_seed)

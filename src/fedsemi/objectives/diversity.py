@@ -5,17 +5,19 @@ SemiAnAgg, Section 4: "Semi-Supervised Anchor-Based Aggregation", TMLR 2024.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import DIVERSITY
 from fedsemi.models import Classifier, ModelSpec
 from fedsemi.objectives.pseudo_label import Probe
+from fedsemi.seeds import seed_of
 from fedsemi.weights import digest
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 _CHUNK = 256
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def make_anchor(model: ModelSpec, seed: int) -> tuple[Classifier, str]:
     """Build the anchor from its seed; return it with the SHA-256 of its weights.
 
@@ -46,6 +48,17 @@ def checked_anchor(model: ModelSpec, seed: int, sha256: str) -> Classifier:
             code="FS2111",
         )
     return anchor
+
+
+def anchor_seeds(first: int, count: int) -> list[int]:
+    """Name the seeds of several anchors; the first anchor is that of one alone."""
+    return [first, *(seed_of(first, "anchor", i) for i in range(1, count))]
+
+
+def make_probe(anchors: Sequence[Classifier], bench: Workbench) -> Probe:
+    """Measure the distance from one anchor, or the mean distance from several."""
+    probes = [AnchorDiversity(bench, anchor) for anchor in anchors]
+    return probes[0] if len(probes) == 1 else MeanDiversity(probes)
 
 
 class AnchorDiversity(Probe):
@@ -94,3 +107,48 @@ class AnchorDiversity(Probe):
         mean = self.similarity / self.count.clamp_min(1)
         diversity = torch.where(self.count > 0, 1 - mean, 0.0)
         return {DIVERSITY: diversity.float()}
+
+
+class MeanDiversity(Probe):
+    """The mean over several anchors: still C numbers for the server.
+
+    How far the anchors disagree is logged as `diversity_spread`: the standard deviation
+    over anchors of the client's mean diversity, an error bar on what it reports.
+    """
+
+    def __init__(self, probes: Sequence[AnchorDiversity]) -> None:
+        super().__init__()
+        self.probes = nn.ModuleList(probes)
+
+    def prepare(self) -> None:
+        """Let every anchor see the images."""
+        for probe in self._each():
+            probe.prepare()
+
+    def start_round(self) -> None:
+        """Forget the last sums."""
+        for probe in self._each():
+            probe.start_round()
+
+    def forward(self, feature: Tensor, label: Tensor, index: Tensor) -> None:
+        """Compare with every anchor."""
+        for probe in self._each():
+            probe(feature, label, index)
+
+    def statistics(self) -> dict[str, Tensor]:
+        """Return the mean of r_c over the anchors."""
+        return {DIVERSITY: self._by_anchor().mean(0)}
+
+    def metrics(self) -> dict[str, float]:
+        """Return the spread over the anchors, 0 if no pseudo-class is present."""
+        present = self._each()[0].count > 0
+        if not present.any():
+            return {"diversity_spread": 0.0}
+        means = self._by_anchor()[:, present].mean(1)  # [anchors]
+        return {"diversity_spread": float(means.std())}
+
+    def _by_anchor(self) -> Tensor:
+        return torch.stack([p.statistics()[DIVERSITY] for p in self._each()])
+
+    def _each(self) -> list[AnchorDiversity]:
+        return [probe for probe in self.probes if isinstance(probe, AnchorDiversity)]

@@ -40,6 +40,10 @@ class Probe(nn.Module):
         """Say what the server is told."""
         raise NotImplementedError
 
+    def metrics(self) -> dict[str, float]:
+        """Say what is worth logging."""
+        return {}
+
 
 class PseudoLabel(Objective):
     """Cross entropy of the strong view with the teacher's label of the weak view.
@@ -114,7 +118,8 @@ class PseudoLabel(Objective):
     def metrics(self) -> dict[str, float]:
         """Log which part entered the loss, and how confident the teacher was."""
         admitted = self._weight_sum / max(self._weight_count, 1)
-        return {"admitted": admitted, **as_metrics(self._confidences)}
+        probed = {} if self.probe is None else self.probe.metrics()
+        return {"admitted": admitted, **probed, **as_metrics(self._confidences)}
 
     @torch.inference_mode()
     def _look(self, teacher: Classifier, index: Tensor) -> Tensor:
