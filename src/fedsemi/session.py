@@ -11,6 +11,7 @@ from rich.console import Console
 
 from fedsemi.blueprint import Blueprint
 from fedsemi.build import Simulation
+from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import ConfigError
 from fedsemi.experiment import Step, conduct
@@ -33,6 +34,7 @@ def follow(
     blueprint: Blueprint, steps: Iterator[Step], out: Path, title: str, console: Console
 ) -> tuple[Step, dict[str, Any]]:
     """Show and record the steps of an experiment, wherever it is conducted."""
+    keep_freed_memory()
     folder = RunFolder(out, blueprint)
     last: Step | None = None
     with one_thread(), Progress(blueprint.experiment, title, console) as progress:

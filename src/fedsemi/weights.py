@@ -28,19 +28,28 @@ def weighted_mean(base: Weights, many: Sequence[Weights], shares: Tensor) -> Wei
     """
     left = max(0.0, 1.0 - float(shares.sum()))
     kept = left if left > 1e-9 else 0.0
-    used = [(w, float(s)) for w, s in zip(many, shares, strict=True) if s > 0]
-    return {key: _mean_of_entry(key, old, used, kept) for key, old in base.items()}
+    totals = {
+        key: old.double() * kept if old.is_floating_point() else old.clone()
+        for key, old in base.items()
+    }
+    # One state dict after the other, so that each is read once and only one at a time.
+    for weights, share in zip(many, shares.tolist(), strict=True):
+        if share > 0:
+            _add(totals, weights, share)
+    return {key: totals.pop(key).to(old.dtype) for key, old in base.items()}
 
 
-def _mean_of_entry(
-    key: str, old: Tensor, used: Sequence[tuple[Weights, float]], kept: float
-) -> Tensor:
-    if not old.is_floating_point():
-        return torch.stack([old, *(weights[key] for weights, _ in used)]).amax(0)
-    total = old.double() * kept
-    for weights, share in used:
-        total.add_(weights[key], alpha=share)
-    return total.to(old.dtype)
+def _add(totals: dict[str, Tensor], weights: Weights, share: float) -> None:
+    if missing := totals.keys() - weights.keys():
+        raise KeyError(min(missing))
+    for key, value in weights.items():
+        total = totals.get(key)
+        if total is None:
+            continue
+        if value.is_floating_point():
+            total.add_(value, alpha=share)
+        else:
+            torch.maximum(total, value, out=total)
 
 
 def blend(old: Weights, new: Weights, keep: float) -> Weights:

@@ -1,7 +1,8 @@
-"""A folder in shared memory through which processes hand each other tensors.
+"""A folder through which processes hand each other tensors.
 
 Everything is a safetensors file: the reader maps it, nothing is pickled, and a large
-federation needs no file descriptor per tensor.
+federation needs no file descriptor per tensor. The folder lies in shared memory, or on
+disk if there is too much to hold.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,11 @@ class Mailbox:
         self.folder = folder
 
     @classmethod
-    def create(cls) -> Mailbox:
-        """Make a folder, in memory where the system has such a place."""
-        parent = _SHARED_MEMORY if _SHARED_MEMORY.is_dir() else None
-        if parent is not None:
-            _remove_orphans(parent)
+    def create(cls, in_memory: bool = True) -> Mailbox:
+        """Make a folder, in memory if wanted and the system has such a place."""
+        in_memory = in_memory and _SHARED_MEMORY.is_dir()
+        parent = _SHARED_MEMORY if in_memory else Path(tempfile.gettempdir())
+        _remove_orphans(parent)
         name = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent)
         return cls(Path(name))
 
@@ -61,17 +62,23 @@ class Mailbox:
 
 
 class LazyTensors(Mapping[str, Tensor]):
-    """A safetensors file seen as a mapping; only what is asked for is read."""
+    """A safetensors file seen as a mapping; only what is asked for is read.
+
+    The file is open while it is read and no longer, so that thousands of them cost
+    neither file descriptors nor mapped memory. To read all entries, use `items()`,
+    which opens the file once.
+    """
 
     def __init__(self, path: Path) -> None:
-        file: Any = safe_open(path, framework="pt")
-        self._file = file
-        self._keys = tuple(file.keys())
+        self._path = path
+        with self._open() as file:
+            self._keys = tuple(file.keys())
 
     def __getitem__(self, key: str) -> Tensor:
         if key not in self._keys:
             raise KeyError(key)
-        tensor: Tensor = self._file.get_tensor(key)
+        with self._open() as file:
+            tensor: Tensor = file.get_tensor(key)
         return tensor
 
     def __iter__(self) -> Iterator[str]:
@@ -79,6 +86,22 @@ class LazyTensors(Mapping[str, Tensor]):
 
     def __len__(self) -> int:
         return len(self._keys)
+
+    def items(self) -> ItemsView[str, Tensor]:
+        """Show all entries."""
+        return _Items(self)
+
+    def _open(self) -> Any:
+        return safe_open(self._path, framework="pt")
+
+
+class _Items(ItemsView[str, Tensor]):
+    _mapping: LazyTensors
+
+    def __iter__(self) -> Iterator[tuple[str, Tensor]]:
+        with self._mapping._open() as file:
+            for key in self._mapping:
+                yield key, file.get_tensor(key)
 
 
 def _remove_orphans(parent: Path) -> None:

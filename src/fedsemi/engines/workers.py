@@ -18,11 +18,18 @@ from typing import Any, Self
 import torch
 
 from fedsemi.data.client import Client
+from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import train_client
 from fedsemi.engines.mailbox import Mailbox
 from fedsemi.errors import FedSemiError
 from fedsemi.messages import ClientInfo, Memory, Task, Update
 from fedsemi.method import Method
+
+_PRELOAD = ["fedsemi.engines.workers", "fedsemi.methods", "torch._dynamo"]
+"""Imported once and not by every worker; torch's optimizers import the last one."""
+
+FEW = 32
+"""Up to so many clients the answers of a round are held in memory, not on disk."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +49,11 @@ class Workers:
         self, method: Method[Any], clients: Sequence[Client], workers: int
     ) -> None:
         self._infos = {client.id: client.info for client in clients}
-        self._mailbox = Mailbox.create()
+        self._mailbox = Mailbox.create(in_memory=len(clients) <= FEW)
         for client in clients:
             self._mailbox.put(f"client-{client.id}", _tensors_of(client))
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["fedsemi.engines.workers"])
+        context.set_forkserver_preload(_PRELOAD)
         self._pipes: list[Connection] = []
         self._processes = []
         for _ in range(min(workers, len(clients))):
@@ -148,6 +155,7 @@ class Workers:
 def _serve(pipe: Connection, method: Method[Any], folder: Path) -> None:
     """Carry out chains of jobs until the engine closes the pipe."""
     torch.set_num_threads(1)
+    keep_freed_memory()
     mailbox = Mailbox(folder)
     # The engine is gone, or going: nobody is left to answer.
     with suppress(EOFError, ConnectionError):
@@ -164,13 +172,13 @@ def _serve(pipe: Connection, method: Method[Any], folder: Path) -> None:
 def _carry_out(job: _Job, method: Method[Any], mailbox: Mailbox) -> tuple[Update, str]:
     task = replace(
         job.task,
-        weights=mailbox.get(job.weights),
+        weights=dict(mailbox.get(job.weights).items()),
         broadcast=dict(mailbox.get(job.broadcast)),
     )
     client = Client(task.client, **mailbox.get(f"client-{task.client}"))
-    memory = mailbox.get(f"memory-{task.client}")
-    update, memory = train_client(method, task, client, memory)
-    mailbox.put(f"memory-{task.client}", memory)
+    memory = dict(mailbox.get(f"memory-{task.client}").items())
+    update, remembered = train_client(method, task, client, memory)
+    mailbox.put(f"memory-{task.client}", remembered)
     mailbox.put(job.reply, update.weights)
     mailbox.put(f"{job.reply}-statistics", update.statistics)
     return replace(update, weights={}, statistics={}), job.reply

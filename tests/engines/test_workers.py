@@ -1,0 +1,166 @@
+"""One worker, many workers or none: the same bits, and errors that say where."""
+
+import os
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from fedsemi.data.augment import Views
+from fedsemi.data.client import Client
+from fedsemi.engines import local_engine
+from fedsemi.engines.in_process import InProcess
+from fedsemi.engines.workers import FEW, Workers
+from fedsemi.errors import ClientFailed, FedSemiError
+from fedsemi.local import Setup
+from fedsemi.messages import Memory, Task, Update
+from fedsemi.methods.semianagg import SemiAnAgg
+from fedsemi.methods.supervised import SupervisedFedAvg
+from fedsemi.models import ModelSpec
+from fedsemi.rounds import Engine, run
+from fedsemi.weights import digest
+
+SETUP = Setup(
+    ModelSpec("resnet8", num_classes=3, width=4, image_size=8),
+    Views(8, 10, (0.5, 0.5, 0.5), (0.25, 0.25, 0.25)),
+)
+METHODS = {"supervised": SupervisedFedAvg(SETUP), "semianagg": SemiAnAgg(SETUP)}
+
+
+def make_client(id: int, num_labeled: int, num_unlabeled: int) -> Client:
+    generator = torch.Generator().manual_seed(id)
+    count = num_labeled + num_unlabeled
+    images = torch.randint(
+        256, (count, 3, 8, 8), generator=generator, dtype=torch.uint8
+    )
+    labels = torch.randint(3, (num_labeled,), generator=generator)
+    return Client(id, images[:num_labeled], labels, images[num_labeled:])
+
+
+CLIENTS = [
+    make_client(0, 70, 0),
+    make_client(1, 0, 90),
+    make_client(2, 0, 40),
+    make_client(3, 20, 30),
+]
+
+
+def leftovers() -> set[Path]:
+    own = f"fedsemi-{os.getpid()}-*"
+    return {path for place in ("/dev/shm", "/tmp") for path in Path(place).glob(own)}
+
+
+def digest_after_two_rounds(
+    name: str, engine: InProcess | Workers
+) -> tuple[str, list[str]]:
+    method = METHODS[name]
+    with engine:
+        weights = SETUP.model.build(0).state_dict()
+        state = method.init(weights, engine.clients(), seed=5)
+        for done in run(method, engine, state, 2):
+            state = done.state
+        memories = [digest(engine.memory(client.id)) for client in CLIENTS]
+    return digest(state.weights), memories
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_any_number_of_workers_gives_the_bits_of_one_process(name):
+    expected = digest_after_two_rounds(name, InProcess(METHODS[name], CLIENTS))
+    for workers in (1, 2, 4):
+        engine = Workers(METHODS[name], CLIENTS, workers)
+        assert digest_after_two_rounds(name, engine) == expected
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_order_of_clients_does_not_matter(name):
+    method = METHODS[name]
+    forward = digest_after_two_rounds(name, InProcess(method, CLIENTS))
+    backward = digest_after_two_rounds(name, InProcess(method, CLIENTS[::-1]))
+    assert forward == backward
+
+
+def test_a_restored_memory_goes_on_where_it_was():
+    method = METHODS["semianagg"]
+    weights = SETUP.model.build(0).state_dict()
+
+    def second_round(engine: InProcess | Workers, memories: dict[int, Memory]) -> str:
+        with engine:
+            engine.restore(memories)
+            state = replace(method.init(weights, engine.clients()), round=1)
+            return digest(
+                method.aggregate(state, engine.run(method.plan(state))).weights
+            )
+
+    with InProcess(method, CLIENTS) as first:
+        first.run(method.plan(method.init(weights, first.clients())))
+        memories = {client.id: dict(first.memory(client.id)) for client in CLIENTS}
+    here = second_round(InProcess(method, CLIENTS), memories)
+    assert second_round(Workers(method, CLIENTS, 2), memories) == here
+    assert second_round(InProcess(method, CLIENTS), {}) != here
+
+
+@dataclass(frozen=True)
+class Failing(SupervisedFedAvg):
+    """Breaks, or takes its whole process along, at one client."""
+
+    how: str = "raise"
+
+    def train(
+        self, task: Task, client: Client, memory: Memory
+    ) -> tuple[Update, Memory]:
+        if client.id == 3 and self.how == "raise":
+            raise ZeroDivisionError("no such luck")
+        if client.id == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().train(task, client, memory)
+
+
+def run_once(method: Failing, engine: Engine) -> Sequence[Update]:
+    state = method.init(SETUP.model.build(0).state_dict(), engine.clients())
+    return engine.run(method.plan(replace(state, round=6)))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_names_the_client_and_the_round(workers):
+    method = Failing(SETUP)
+    with (
+        local_engine(method, CLIENTS, workers) as engine,
+        pytest.raises(ClientFailed, match="client 3 failed in round 6: Zero") as caught,
+    ):
+        run_once(method, engine)
+    assert (caught.value.client, caught.value.round) == (3, 6)
+
+
+def test_a_killed_worker_is_told_in_one_line_and_leaves_nothing_behind():
+    method = Failing(SETUP, how="kill")
+    with (
+        Workers(method, CLIENTS, 2) as engine,
+        pytest.raises(FedSemiError, match="worker process died") as caught,
+    ):
+        assert leftovers()
+        run_once(method, engine)
+    assert caught.value.code == "FS7101"
+    assert not leftovers()
+
+
+def test_many_clients_keep_their_answers_on_disk_and_open_no_files():
+    method = METHODS["supervised"]
+    clients = [make_client(id, 2, 0) for id in range(FEW + 1)]
+    before = len(os.listdir("/proc/self/fd"))
+    with local_engine(method, clients, workers=1) as engine:
+        assert isinstance(engine, Workers)
+        assert all(path.parent == Path("/tmp") for path in leftovers())
+        opened = len(os.listdir("/proc/self/fd"))
+        state = method.init(SETUP.model.build(0).state_dict(), engine.clients())
+        updates = engine.run(method.plan(state))
+        assert len(updates) == len(clients)
+        assert len(os.listdir("/proc/self/fd")) == opened
+        spooled = digest(method.aggregate(state, updates).weights)
+    assert not leftovers()
+    assert len(os.listdir("/proc/self/fd")) <= before + 2  # the fork server's
+    with InProcess(method, clients) as engine:
+        updates = engine.run(method.plan(state))
+        assert digest(method.aggregate(state, updates).weights) == spooled
