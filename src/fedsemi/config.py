@@ -20,7 +20,8 @@ from pydantic import (
 )
 
 from fedsemi.data.datasets import DATASETS
-from fedsemi.errors import ConfigError, nearest
+from fedsemi.errors import ConfigError
+from fedsemi.explain import explained, known
 from fedsemi.local import LocalTraining
 from fedsemi.methods import METHODS
 from fedsemi.models import MODELS
@@ -155,8 +156,8 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> Experiment:
 def make_experiment(content: Mapping[str, Any]) -> Experiment:
     """Check the content of a config, the settings of every method included."""
     experiment = _checked(Experiment, content)
-    _known("data.name", experiment.data.name, DATASETS)
-    _known("model.name", experiment.model.name, MODELS)
+    known("data.name", experiment.data.name, DATASETS)
+    known("model.name", experiment.model.name, MODELS)
     stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]
     for i, stage in enumerate(stages):
         merged = dataclasses.asdict(experiment.local) | stage.local
@@ -190,7 +191,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def _checked_stage(number: int, stage: Stage) -> Stage:
-    _known(f"stages.{number}.method", stage.method, METHODS)
+    known(f"stages.{number}.method", stage.method, METHODS)
     model = settings_model(stage.method)
     checked = _checked(model, stage.settings, f"stages.{number}")
     return Stage(
@@ -205,7 +206,8 @@ def _checked(kind: type[T], content: Mapping[str, Any], prefix: str = "") -> T:
     try:
         return _parsed(kind, content)
     except ValidationError as error:
-        raise _explained(error, kind, prefix) from None
+        stage_keys = Stage.model_fields if prefix.count(".") == 1 else ()
+        raise explained(error, kind, prefix, stage_keys) from None
 
 
 def _parsed(kind: type[T], content: Mapping[str, Any]) -> T:
@@ -246,54 +248,3 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text  # a word without quotes
-
-
-def _known(where: str, name: str, names: Mapping[str, Any]) -> None:
-    if name not in names:
-        raise ConfigError(
-            f"{where}: there is no '{name}'{nearest(name, names)}; "
-            f"known are {', '.join(sorted(names))}",
-            code="FS4104",
-        )
-
-
-def _unknown(where: str, known: Sequence[str]) -> ConfigError:
-    key = where.rsplit(".", 1)[-1]
-    return ConfigError(
-        f"unknown key '{where}'{nearest(key, known)}; known are "
-        f"{', '.join(sorted(known))}",
-        code="FS4101",
-    )
-
-
-def _explained(
-    error: ValidationError, model: type[Any], prefix: str = ""
-) -> ConfigError:
-    """Say in one line what is wrong with the first bad setting."""
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in (prefix, *first["loc"]) if part != "")
-    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        known = _keys_at(model, first["loc"][:-1])
-        if prefix.count(".") == 1 and len(first["loc"]) == 1:
-            known += [key for key in Stage.model_fields if key not in known]
-        return _unknown(where, known)
-    if first["type"] == "missing":
-        return ConfigError(f"'{where}' is missing", code="FS4105")
-    return ConfigError(
-        f"'{where}' is {first['input']!r}: {first['msg']}", code="FS4102"
-    )
-
-
-def _keys_at(model: type[Any], location: tuple[int | str, ...]) -> list[str]:
-    """List the keys that are known at a place in the settings."""
-    fields: Mapping[str, Any] = getattr(model, "model_fields", None) or {
-        field.name: field for field in dataclasses.fields(model)
-    }
-    if not location:
-        return list(fields)
-    inner = get_type_hints(model).get(str(location[0]))
-    if isinstance(inner, type) and (
-        hasattr(inner, "model_fields") or dataclasses.is_dataclass(inner)
-    ):
-        return _keys_at(inner, location[1:])
-    return list(fields)

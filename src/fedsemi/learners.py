@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import with_config
+from pydantic import Discriminator, Tag, with_config
 
 from fedsemi.local import Workbench
 from fedsemi.objectives.base import Objective, SemiSupervised
-from fedsemi.objectives.pseudo_label import Probe, PseudoLabel, Teacher
+from fedsemi.objectives.labeler import Labeler, Probe
+from fedsemi.objectives.mean_teacher import MeanTeacher
+from fedsemi.objectives.pseudo_label import PseudoLabel, Teacher
 from fedsemi.objectives.selection import make_selection
 from fedsemi.objectives.supervised import Supervised
-from fedsemi.settings import STRICT, Share
+from fedsemi.settings import STRICT, NotNegative, Share, Whole
 
 ProbeMaker = Callable[[Workbench], Probe]
 
@@ -43,14 +45,61 @@ class PseudoLabeling:
             self.cutoff,
             self.flex_state == "persistent",
         )
-        unsupervised = PseudoLabel(
+        labeler = _labeler(bench, self.cutoff, probe)
+        unsupervised = PseudoLabel(bench, selection, labeler, self.teacher)
+        return SemiSupervised(Supervised(bench), unsupervised)
+
+
+@with_config(STRICT)
+@dataclass(frozen=True)
+class MeanTeaching:
+    """Agreement with a running mean of the client's own past models.
+
+    Tarvainen and Valpola, Mean teachers are better role models, NeurIPS 2017.
+    """
+
+    name: Literal["mean-teacher"]
+    """Which learner this is."""
+    weight: NotNegative = 50.0
+    """Of the squared error between teacher and student, averaged over classes."""
+    ramp_steps: Whole = 0
+    """Steps of a client over which the weight grows from zero; 0 for no ramp."""
+    teacher_keep: Share = 0.999
+    """What the teacher keeps of itself in a step, once it is old enough."""
+    cutoff: Share = 0.9
+    """Confidence of the teacher from which a sample is counted and compared."""
+    views: Literal["weak", "strong"] = "weak"
+    """The student's view; the teacher's is weak."""
+
+    def objective(self, bench: Workbench, probe: ProbeMaker | None = None) -> Objective:
+        """Build the client's objective, with something to measure on the way."""
+        if not bench.client.num_unlabeled:
+            return Supervised(bench)
+        unsupervised = MeanTeacher(
             bench,
-            selection,
-            cutoff=self.cutoff,
-            teacher=self.teacher,
-            probe=None if probe is None else probe(bench),
+            _labeler(bench, self.cutoff, probe),
+            weight=self.weight / bench.num_classes,
+            ramp_steps=self.ramp_steps,
+            keep=self.teacher_keep,
+            view=self.views,
         )
         return SemiSupervised(Supervised(bench), unsupervised)
 
 
-Learner = PseudoLabeling
+def _labeler(bench: Workbench, cutoff: float, probe: ProbeMaker | None) -> Labeler:
+    return Labeler(bench, cutoff, None if probe is None else probe(bench))
+
+
+def _name(learner: Any) -> str:
+    """Tell which learner is meant; a table without a name means pseudo-labels."""
+    if isinstance(learner, dict):
+        return str(learner.get("name", "pseudo-label"))
+    return str(learner.name)
+
+
+Learner = Annotated[
+    Annotated[PseudoLabeling, Tag("pseudo-label")]
+    | Annotated[MeanTeaching, Tag("mean-teacher")],
+    Discriminator(_name),
+]
+"""All local learners; to add one, add a line with its name."""

@@ -81,6 +81,7 @@ class SemiSupervised(Objective):
         """Let both parts follow the student."""
         self.supervised.after_step(student)
         self.unsupervised.after_step(student)
+        self.num_pseudo = self.unsupervised.num_pseudo
 
     def statistics(self) -> dict[str, Tensor]:
         """Join what both parts report."""

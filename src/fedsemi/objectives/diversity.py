@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import DIVERSITY
 from fedsemi.models import Classifier, ModelSpec
-from fedsemi.objectives.pseudo_label import Probe
+from fedsemi.objectives.labeler import Probe
 from fedsemi.seeds import seed_of
 from fedsemi.weights import digest
 

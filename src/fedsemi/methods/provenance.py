@@ -1,0 +1,46 @@
+"""Where each method comes from, and what it does in a few words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_ANY = "any, see `learner`"
+_SEMIANAGG = "Semi-Supervised Anchor-Based Aggregation, TMLR"
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """A line of `fedsemi methods`."""
+
+    paper: str
+    """Short title and venue."""
+    year: int
+    learner: str
+    """How clients learn."""
+    aggregation: str
+    """How the server joins what they learned."""
+    note: str = ""
+    """What a reader has to know before quoting a result."""
+
+
+PROVENANCE: dict[str, Provenance] = {
+    "supervised": Provenance(
+        "FedAvg, AISTATS", 2017, "labels", "by number of labels", "bounds, warm-up"
+    ),
+    "fedavg": Provenance(
+        "FedAvg, AISTATS", 2017, _ANY, "by labels and pseudo-labels together"
+    ),
+    "fedavg-semi": Provenance(
+        _SEMIANAGG, 2024, _ANY, "labels half, pseudo-labels half", "Eq. 2"
+    ),
+    "uniform-semi": Provenance(
+        "fedsemi", 2026, _ANY, "labels half, unlabeled sites alike", "a control"
+    ),
+    "permuted-semi": Provenance(
+        "fedsemi", 2026, _ANY, "SemiAnAgg's shares, shuffled", "a control"
+    ),
+    "semianagg": Provenance(
+        _SEMIANAGG, 2024, _ANY, "labels half, unlabeled by diversity", "Eq. 3 and 4"
+    ),
+}
+"""By the name of the method; a test asks for a line for each of `METHODS`."""

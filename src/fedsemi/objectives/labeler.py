@@ -1,0 +1,102 @@
+"""The teacher's pass over unlabeled images, and what may be measured on the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from fedsemi.calibration import EDGES, as_metrics, bins_of
+from fedsemi.messages import PSEUDO_LABEL
+from fedsemi.models import Classifier, Output
+
+if TYPE_CHECKING:
+    from fedsemi.local import Workbench
+
+_CHUNK = 256
+
+
+class Probe(nn.Module):
+    """Sees what the teacher computed anyway, and measures something about it."""
+
+    def prepare(self) -> None:
+        """Do what is needed once in a client's life."""
+
+    def start_round(self) -> None:
+        """Forget the last pass."""
+
+    def forward(self, feature: Tensor, label: Tensor, index: Tensor) -> None:
+        """Look at features and pseudo-labels of confident samples."""
+        raise NotImplementedError
+
+    def statistics(self) -> dict[str, Tensor]:
+        """Say what the server is told."""
+        raise NotImplementedError
+
+    def metrics(self) -> dict[str, float]:
+        """Say what is worth logging."""
+        return {}
+
+
+class Labeler(nn.Module):
+    """Labels samples by their weak view; remembers and probes the confident ones."""
+
+    pseudo_label: Tensor
+
+    def __init__(
+        self, bench: Workbench, cutoff: float = 0.9, probe: Probe | None = None
+    ) -> None:
+        super().__init__()
+        self._bench = bench
+        self.cutoff = cutoff
+        self.probe = probe
+        nothing = torch.full((bench.client.num_unlabeled,), -1, dtype=torch.int16)
+        self.register_buffer(PSEUDO_LABEL, nothing)
+        self._confidences = torch.zeros(len(EDGES), dtype=torch.long)
+
+    @property
+    def num_pseudo(self) -> int:
+        """Count the samples with a confident label."""
+        return int((self.pseudo_label >= 0).sum())
+
+    def prepare(self) -> None:
+        """Let the probe prepare."""
+        if self.probe is not None:
+            self.probe.prepare()
+
+    def forget(self) -> None:
+        """Drop the labels of the last epoch."""
+        self.pseudo_label.fill_(-1)
+        self._confidences.zero_()
+        if self.probe is not None:
+            self.probe.start_round()
+
+    def everything(self, teacher: Classifier) -> Tensor:
+        """Label all samples; return the probabilities, [N^U, C]."""
+        parts = torch.split(torch.arange(len(self.pseudo_label)), _CHUNK)
+        return torch.cat([self(teacher, part) for part in parts])
+
+    @torch.inference_mode()
+    def forward(self, teacher: Classifier, index: Tensor) -> Tensor:
+        """Return the probabilities that the teacher gives some samples, [B, C]."""
+        view = self._bench.weak(self._bench.unlabeled(index))
+        output: Output = teacher(view)
+        probs = output.logits.softmax(1)
+        confidence, label = probs.max(1)
+        sure = confidence >= self.cutoff
+        self._confidences += bins_of(confidence[sure]).cpu()
+        place = index.to(label.device)[sure]
+        self.pseudo_label[place] = label[sure].to(self.pseudo_label.dtype)
+        if self.probe is not None:
+            self.probe(output.feature[sure], label[sure], place)
+        return probs
+
+    def statistics(self) -> dict[str, Tensor]:
+        """Report what the probe measured."""
+        return {} if self.probe is None else self.probe.statistics()
+
+    def metrics(self) -> dict[str, float]:
+        """Log how confident the teacher was, and what the probe has to say."""
+        probed = {} if self.probe is None else self.probe.metrics()
+        return {**probed, **as_metrics(self._confidences)}
