@@ -12,6 +12,7 @@ from typing import Any
 from fedsemi.config import Experiment, Stage, make_experiment, method_settings
 from fedsemi.data.augment import Views
 from fedsemi.errors import ConfigError, StorageError
+from fedsemi.gate import Gate
 from fedsemi.local import Setup
 from fedsemi.messages import Weights
 from fedsemi.method import Method
@@ -33,13 +34,18 @@ class Blueprint:
     def setup(self, stage: Stage) -> Setup:
         """Return what the stage's method is built from."""
         local = self.experiment.local_of(stage)
-        return Setup(self.model, self.views, local, self.experiment.device)
+        experiment = self.experiment
+        return Setup(self.model, self.views, local, experiment.device, experiment.guard)
 
     def method(self, stage: Stage) -> Method[Any]:
         """Build the method of a stage."""
         settings = method_settings(stage.method, stage.settings)
         method: Method[Any] = METHODS[stage.method](self.setup(stage), **settings)
         return method
+
+    def gate(self, method: Method[Any]) -> Gate:
+        """Build the gate that the replies to a method must pass."""
+        return Gate(self.experiment.guard, getattr(method, "statistics", {}))
 
     def initial_weights(self) -> Weights:
         """Return the weights that the first stage begins with."""

@@ -22,6 +22,7 @@ from pydantic import (
 from fedsemi.data.datasets import DATASETS
 from fedsemi.errors import ConfigError
 from fedsemi.explain import explained, known
+from fedsemi.guard import Guard
 from fedsemi.local import LocalTraining
 from fedsemi.methods import METHODS
 from fedsemi.models import MODELS
@@ -120,6 +121,7 @@ class Experiment(_Settings):
     model: ModelSettings
     local: LocalTraining = Field(default_factory=LocalTraining)
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
+    guard: Guard = Field(default_factory=Guard)
     stages: list[Stage] = Field(min_length=1)
     start: str | None = None
     """A model.safetensors to begin with, e.g. of a warm-up that several runs share."""

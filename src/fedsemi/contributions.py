@@ -3,6 +3,7 @@
 FedAvg, FedAvg-Semi and SemiAnAgg are one weighted mean and differ in its shares only.
 Each function returns a share per update, in the order of the updates. Shares sum to
 one; where nobody has anything to offer they are all zero, and the global model stays.
+A guard may cut a share: then they sum to less, and the rest stays on the global model.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 
 from fedsemi.errors import ProtocolError
+from fedsemi.guard import Guard
 from fedsemi.messages import DIVERSITY, Update
 from fedsemi.seeds import Streams, seed_of
 
@@ -33,10 +35,13 @@ def by_supervision(updates: Sequence[Update], labeled_share: float = 0.5) -> Ten
 
 
 def by_diversity(
-    updates: Sequence[Update], labeled_share: float = 0.5, rule: Rule = "paper"
+    updates: Sequence[Update],
+    labeled_share: float = 0.5,
+    rule: Rule = "paper",
+    guard: Guard | None = None,
 ) -> Tensor:
     """Weigh unlabeled clients by their distance from the anchor (SemiAnAgg, Eq. 4)."""
-    return _join(updates, _diversity_shares(updates, rule), labeled_share)
+    return _join(updates, _diversity_shares(updates, rule, guard), labeled_share)
 
 
 def uniform(updates: Sequence[Update], labeled_share: float = 0.5) -> Tensor:
@@ -54,12 +59,13 @@ def permuted(
     labeled_share: float = 0.5,
     rule: Rule = "paper",
     seed: int = 0,
+    guard: Guard | None = None,
 ) -> Tensor:
     """Hand SemiAnAgg's shares to the wrong unlabeled clients, anew in each round.
 
     The control for the spread of the weights: the same numbers, without their meaning.
     """
-    unlabeled = _diversity_shares(updates, rule)
+    unlabeled = _diversity_shares(updates, rule, guard)
     holders = torch.nonzero(_column(updates, "num_unlabeled")).flatten()
     stream = Streams(seed_of(seed, "permuted", updates[0].round if updates else 0))
     order = torch.randperm(len(holders), generator=stream["order"])
@@ -89,12 +95,23 @@ def diversity_weights(diversity: Tensor, rule: Rule = "paper") -> Tensor:
     return _normalized(per_class.sum(1))
 
 
-def _diversity_shares(updates: Sequence[Update], rule: Rule) -> Tensor:
+def guarded_weights(diversity: Tensor, rule: Rule, guard: Guard) -> Tensor:
+    """Return Eq. 4 of trimmed diversities [K, C], with every share [K] capped."""
+    return guard.capped(diversity_weights(guard.trimmed(diversity), rule))
+
+
+def _diversity_shares(
+    updates: Sequence[Update], rule: Rule, guard: Guard | None
+) -> Tensor:
     holders = [i for i, update in enumerate(updates) if update.num_unlabeled]
     shares = torch.zeros(len(updates), dtype=torch.float64)
     if holders:
         rows = torch.stack([_statistic(updates[i], DIVERSITY) for i in holders])
-        shares[holders] = diversity_weights(rows, rule)
+        shares[holders] = (
+            diversity_weights(rows, rule)
+            if guard is None
+            else guarded_weights(rows, rule, guard)
+        )
     return shares
 
 

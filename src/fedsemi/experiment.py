@@ -15,6 +15,7 @@ from fedsemi.calibration import Estimate, estimate, from_metrics
 from fedsemi.data.dataset import ImageSet
 from fedsemi.engines import InProcess, Workers, local_engine
 from fedsemi.evaluate import Metrics, metrics, predict
+from fedsemi.gate import Notice, Rejection
 from fedsemi.local import Setup
 from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights, num_bytes
 from fedsemi.method import Method
@@ -54,6 +55,16 @@ class RoundRecord:
     test: Metrics | None
     validation: Validation | None
     clients: Mapping[int, ClientRecord]
+    asked: int = 0
+    """Replies that the method planned for."""
+    used: int = 0
+    """Replies that passed the gate."""
+    dropped: tuple[Rejection, ...] = ()
+    """Replies that the gate refused."""
+    notices: tuple[Notice, ...] = ()
+    """What else the gate saw."""
+    skipped: bool = False
+    """Whether too few replies were left and the model stayed as it was."""
 
     def as_json(self) -> dict[str, Any]:
         """Lay the record out flat, with the clients by id."""
@@ -125,7 +136,7 @@ def _run_stage(
     with open_engine(method, number) as engine:
         state = method.init(weights, engine.clients(), seed)
         started = time.perf_counter()
-        for done in run(method, engine, state, stage.rounds):
+        for done in run(method, engine, state, stage.rounds, blueprint.gate(method)):
             due = done.state.round % every == 0 or done.state.round == stage.rounds
             validation = validate(done.state.weights, done.state.round)
             record = RoundRecord(
@@ -137,6 +148,11 @@ def _run_stage(
                 test=evaluate(judge.test, setup, done.state.weights) if due else None,
                 validation=validation,
                 clients=_client_records(done, engine, judge.oracle, teacher),
+                asked=done.asked,
+                used=len(done.updates),
+                dropped=done.dropped,
+                notices=done.notices,
+                skipped=done.skipped,
             )
             teacher = validation
             yield Step(record, done.state.weights)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Batch, Client, batches
+from fedsemi.guard import Guard
 from fedsemi.messages import Memory, Task, Update, Weights
 from fedsemi.models import Classifier, ModelSpec
 from fedsemi.objectives.base import Objective
@@ -60,6 +61,7 @@ class Setup:
     views: Views
     local: LocalTraining = field(default_factory=LocalTraining)
     device: str = "cpu"
+    guard: Guard = field(default_factory=Guard)
 
     def load(self, weights: Weights, parts: Parts | None = None) -> Classifier:
         """Build the network, with the parts beside it if there are any."""

@@ -37,6 +37,7 @@ from typing import Protocol, Self, TypeVar
 from torch import Tensor
 
 from fedsemi.data.client import Client
+from fedsemi.gate import GateState
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.seeds import seed_of
 from fedsemi.weights import weighted_mean
@@ -52,6 +53,8 @@ class ServerState:
     seed: int = 0
     contributions: Mapping[int, float] = field(default_factory=dict)
     """Share of each client in the last mean, by client id."""
+    gate: GateState = field(default_factory=GateState)
+    """What the gate remembers; methods leave it alone."""
     parts: Weights = field(default_factory=dict)
     """What travels and is averaged with the classifier but is not part of it, e.g. a
     projector or a second head. It is neither tested nor handed to the next stage."""

@@ -65,6 +65,7 @@ class Progress:
             f"{record.method} round {record.round}/{record.rounds} "
             f"accuracy {_accuracy(record)} {record.seconds:.1f} s "
             f"left {duration(self.seconds_left(record))}"
+            f"{incidents(record)}"
         )
 
     def _screen(self, record: RoundRecord) -> RenderableType:
@@ -78,7 +79,8 @@ class Progress:
             f"accuracy {_accuracy(record)}",
             f"left {duration(self.seconds_left(record))}",
         )
-        return Group(head, client_table(record))
+        lines = [Text(incidents(record).strip(), style="yellow")]
+        return Group(head, *lines, client_table(record))
 
 
 def client_table(record: RoundRecord) -> Table:
@@ -100,6 +102,21 @@ def client_table(record: RoundRecord) -> Table:
             f"{client.contribution:6.1%} {bar(client.contribution / top, 24)}",
         )
     return table
+
+
+def incidents(record: RoundRecord) -> str:
+    """Say which replies were not used, and why; nothing if all were."""
+    if not record.dropped and not record.skipped:
+        return ""
+    used = f"{record.used}/{record.asked} used"
+    if record.skipped:
+        used = "round skipped"
+    why = ", ".join(
+        f"client {'?' if each.client is None else each.client}: {each.code}"
+        for each in record.dropped
+    )
+    dropped = f", {len(record.dropped)} dropped ({why})" if why else ""
+    return f" {used}{dropped}"
 
 
 def bar(share: float, width: int) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol
 
+from fedsemi.errors import ProtocolError
+from fedsemi.gate import MOST_SKIPS, Check, Gate, Notice, Rejection, cap_notices
 from fedsemi.messages import ClientInfo, Memory, Task, Update
 from fedsemi.method import Method, S
 
@@ -35,18 +37,71 @@ class Round(Generic[S]):
     """What one round left behind."""
 
     state: S
-    updates: Sequence[Update]
+    checks: Sequence[Check]
+    """What the gate made of the answers, one for each phase of the method."""
+
+    @property
+    def updates(self) -> list[Update]:
+        """The answers that were used, or would have been in a round of more."""
+        return [update for check in self.checks for update in check.updates]
+
+    @property
+    def asked(self) -> int:
+        """How many answers the method planned for."""
+        return sum(check.asked for check in self.checks)
+
+    @property
+    def dropped(self) -> tuple[Rejection, ...]:
+        """The answers that the gate refused."""
+        return tuple(each for check in self.checks for each in check.dropped)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What else the gate saw."""
+        seen = tuple(each for check in self.checks for each in check.notices)
+        return seen if self.skipped else seen + self._capped
+
+    @property
+    def _capped(self) -> tuple[Notice, ...]:
+        state = self.state
+        return cap_notices(state.clients, state.contributions, state.round - 1)
+
+    @property
+    def skipped(self) -> bool:
+        """Whether too few answers were left and the model stayed as it was."""
+        return not all(check.quorum for check in self.checks)
 
 
-def run(method: Method[S], engine: Engine, state: S, rounds: int) -> Iterator[Round[S]]:
+def run(
+    method: Method[S], engine: Engine, state: S, rounds: int, gate: Gate | None = None
+) -> Iterator[Round[S]]:
     """Run the method until `rounds` rounds are done, yielding after each of them.
 
     A method with several phases keeps `state.round` as it is until its last one.
     """
+    gate = gate or Gate()
     while state.round < rounds:
-        current, answers = state.round, list[Update]()
-        while state.round == current:
-            updates = engine.run(method.plan(state))
-            state = method.aggregate(state, updates)
-            answers += updates
-        yield Round(state, answers)
+        before, checks = state, list[Check]()
+        while state.round == before.round:
+            tasks = method.plan(state)
+            answers = engine.run(gate.admitted(tasks, state.gate))
+            check = gate.check(tasks, answers, state.clients, state.gate)
+            if check.quorum:
+                state = method.aggregate(state, check.updates)
+            else:
+                state = _skipped(before, check)
+            state = replace(state, gate=check.state)
+            checks.append(check)
+        yield Round(state, checks)
+
+
+def _skipped(before: S, check: Check) -> S:
+    """Go on with the model from before the round, but not for ever."""
+    if check.state.skipped > MOST_SKIPS:
+        raise ProtocolError(
+            f"{check.state.skipped} rounds in a row had too few usable replies, the "
+            f"last one {len(check.updates)} of {check.asked}; see metrics.jsonl for "
+            "the reasons, or lower guard.min_labeled and guard.min_unlabeled",
+            code="FS2201",
+        )
+    return replace(before, round=before.round + 1, contributions={})

@@ -17,7 +17,7 @@ from torch import Tensor
 from fedsemi.contributions import Rule, by_diversity, permuted
 from fedsemi.data.client import Client
 from fedsemi.local import answer
-from fedsemi.messages import Memory, Task, Update
+from fedsemi.messages import DIVERSITY, Memory, Task, Update
 from fedsemi.method import ServerState
 from fedsemi.methods.averaging import SemiAveraging
 from fedsemi.objectives.diversity import (
@@ -26,6 +26,7 @@ from fedsemi.objectives.diversity import (
     make_anchor,
     make_probe,
 )
+from fedsemi.replies import Statistic
 from fedsemi.settings import Count
 
 
@@ -42,7 +43,14 @@ class SemiAnAgg(SemiAveraging):
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return Eq. 4."""
-        return by_diversity(updates, self.labeled_share_in(updates), self.rule)
+        share = self.labeled_share_in(updates)
+        return by_diversity(updates, share, self.rule, self.setup.guard)
+
+    @property
+    def statistics(self) -> dict[str, Statistic]:
+        """What Eq. 4 reads of every reply."""
+        model = self.setup.model
+        return {DIVERSITY: Statistic(model.num_classes, 0, 1 + model.signed_features)}
 
     def plan(self, state: ServerState) -> Sequence[Task]:
         """Ask every client that takes part to learn, and announce the anchors."""
@@ -84,4 +92,5 @@ class PermutedSemi(SemiAnAgg):
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return Eq. 4 with its unlabeled shares shuffled among the clients."""
         share = self.labeled_share_in(updates)
-        return permuted(updates, share, self.rule, self.permutation_seed)
+        seed, guard = self.permutation_seed, self.setup.guard
+        return permuted(updates, share, self.rule, seed, guard)

@@ -49,6 +49,11 @@ class ModelSpec:
                 f"simple-cnn has fixed widths, found width {self.width}; leave it out"
             )
 
+    @property
+    def signed_features(self) -> bool:
+        """Whether features may be negative, and with them a cosine of two of them."""
+        return self.name == "simple-cnn"
+
     def build(self, seed: int) -> Classifier:
         """Return the network with random weights that depend on `seed` alone.
 
