@@ -176,7 +176,17 @@ def test_malformed_reply_is_dropped_with_its_code(name: str) -> None:
     assert [update.client for update in found.updates] == [0, 1, 2, 4, 5, 6]
 
 
+def test_a_client_without_unlabeled_data_need_not_send_the_statistic() -> None:
+    found = check([replace(REPLIES[0], statistics={}), *REPLIES[1:]])
+    assert not found.dropped
+
+
+def harms(client: int, name: str) -> bool:
+    return not (client == 0 and name == "no statistic")
+
+
 def sift_a_random_mix(mutated: dict[int, str], twice: set[int], seed: int) -> None:
+    mutated = {id: name for id, name in mutated.items() if harms(id, name)}
     replies = [
         MUTATORS[mutated[u.client]][1](u) if u.client in mutated else u for u in REPLIES
     ]

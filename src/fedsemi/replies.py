@@ -31,7 +31,10 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic that a method's server step reads: its length and its range."""
+    """A statistic that a method's server step reads: its length and its range.
+
+    Clients with unlabeled data must send it; others may.
+    """
 
     size: int
     low: float = 0.0
@@ -62,7 +65,7 @@ def checked(
         raise Refused("FS2106", f"is for round {update.round!r}")
     try:
         norm = _step_length(update.weights, task.weights)
-        statistics = _checked_statistics(update.statistics, needed)
+        statistics = _checked_statistics(update.statistics, needed, info)
         counts = _checked_counts(update, info)
         metrics = _finite_metrics(update.metrics)
     except Refused:
@@ -131,9 +134,10 @@ def _key_difference(weights: Any, reference: Mapping[str, Tensor]) -> str:
 
 
 def _checked_statistics(
-    statistics: Mapping[str, Tensor], needed: Mapping[str, Statistic]
+    statistics: Mapping[str, Tensor], needed: Mapping[str, Statistic], info: ClientInfo
 ) -> Mapping[str, Tensor]:
-    for name in needed.keys() - statistics.keys():
+    missing = sorted(needed.keys() - statistics.keys())
+    for name in missing if info.num_unlabeled else ():
         raise Refused("FS2101", f"lacks the statistic '{name}'")
     return {
         name: _checked_statistic(name, value, needed.get(name))
