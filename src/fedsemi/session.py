@@ -16,6 +16,7 @@ from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import ConfigError
 from fedsemi.experiment import Step, conduct
 from fedsemi.progress import Progress
+from fedsemi.report.analysis import Analysis
 from fedsemi.run_folder import RunFolder
 
 
@@ -36,6 +37,7 @@ def follow(
     """Show and record the steps of an experiment, wherever it is conducted."""
     keep_freed_memory()
     folder = RunFolder(out, blueprint)
+    analysis = Analysis(out, blueprint)
     last: Step | None = None
     with one_thread(), Progress(blueprint.experiment, title, console) as progress:
         for last in steps:
@@ -43,6 +45,7 @@ def follow(
             progress.show(last.record)
     if last is None:
         raise ConfigError("the stages have no rounds, so there is nothing to do")
+    analysis.finish(last.weights)
     return last, folder.finish(last)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import fedsemi
-from fedsemi.cli import data, train
+from fedsemi.cli import data, see, train
 from fedsemi.errors import FedSemiError
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app.command("run")(train.run)
 app.command("partition")(data.partition)
 app.command("datasets")(data.datasets)
 app.command("methods")(train.methods)
+app.command("report")(see.report)
 
 
 def _version(asked: bool) -> None:

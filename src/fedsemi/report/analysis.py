@@ -1,0 +1,105 @@
+"""What a run keeps for its report beside the rounds: analysis.json.
+
+Written once when the run begins (who owns what) and again when it ends (what the last
+model confuses, and whom it serves worse).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from fedsemi.blueprint import Blueprint
+from fedsemi.build import Simulation
+from fedsemi.evaluate import metrics, predict
+from fedsemi.messages import Weights
+from fedsemi.model_card import write_card
+from fedsemi.storage import write_whole
+
+FILE = "analysis.json"
+
+
+class Analysis:
+    """Writes analysis.json and the model card of one run."""
+
+    def __init__(self, folder: Path, blueprint: Blueprint) -> None:
+        self._path = folder / FILE
+        self._blueprint = blueprint
+        self._content: dict[str, Any] = {"class_names": blueprint.class_names}
+        if isinstance(blueprint, Simulation):
+            self._content |= federation_facts(blueprint)
+        write_card(folder, blueprint)
+        self._write()
+
+    def finish(self, weights: Weights) -> None:
+        """Add what the last model does on the test set, if it is at hand."""
+        if isinstance(self._blueprint, Simulation):
+            self._content |= test_facts(self._blueprint, weights)
+            self._write()
+
+    def _write(self) -> None:
+        write_whole(self._path, (json.dumps(self._content) + "\n").encode())
+
+
+def federation_facts(simulation: Simulation) -> dict[str, Any]:
+    """Say who owns what. Only a simulation knows the classes of unlabeled images."""
+    dataset, federation = simulation.dataset, simulation.federation
+    classes = dataset.num_classes
+    counts = simulation.partition.table(dataset.train.labels.numpy(), classes)
+    held_out = {id: len(part) for id, part in federation.held_out.items()}
+    return {
+        "data": {
+            "name": dataset.name,
+            "origin": dataset.origin,
+            "image_size": dataset.image_size,
+            "train": len(dataset.train),
+            "test": len(dataset.test),
+        },
+        "clients": {
+            str(client.id): {
+                "num_labeled": client.num_labeled,
+                "num_unlabeled": client.num_unlabeled,
+                "num_held_out": held_out.get(client.id, 0),
+                "class_count": counts[client.id].tolist(),
+            }
+            for client in federation.clients
+        },
+    }
+
+
+def test_facts(simulation: Simulation, weights: Weights) -> dict[str, Any]:
+    """Count confusions, and recall in each subgroup that the metadata know."""
+    setup = simulation.setup(simulation.experiment.stages[-1])
+    test, classes = simulation.dataset.test, simulation.dataset.num_classes
+    model = setup.load(weights)
+    probs = predict(model, test.images, setup.views, device=setup.device)
+    return {
+        "confusion": metrics(probs, test.labels, classes).confusion,
+        "subgroups": {
+            column: subgroup_recall(probs, test.labels, words)
+            for column, words in simulation.dataset.test_metadata.items()
+        },
+    }
+
+
+def subgroup_recall(
+    probs: Tensor, labels: Tensor, words: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    """Measure each subgroup apart: its size, accuracy and recall by class."""
+    rows = []
+    for word in sorted(set(words)):
+        chosen = [row for row, each in enumerate(words) if each == word]
+        found = metrics(probs[chosen], labels[chosen], probs.shape[1])
+        rows.append(
+            {
+                "group": word,
+                "num": len(chosen),
+                "accuracy": found.accuracy,
+                "balanced_accuracy": found.balanced_accuracy,
+                "recall": found.per_class_recall,
+            }
+        )
+    return rows

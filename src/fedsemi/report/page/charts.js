@@ -1,0 +1,194 @@
+// The charts: lines over rounds, shares stacked over rounds, heat maps and bars.
+
+function frame(width, { xs, low, high, format, stages, label }) {
+  const height = Math.max(190, Math.min(300, width * 0.5));
+  const box = { left: 52, right: 14, top: 24, bottom: 38 };
+  const picture = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0 });
+  const from = xs[0], to = xs[xs.length - 1];
+  const x = (v) => box.left + (to === from ? 0.5 : (v - from) / (to - from)) * (width - box.left - box.right);
+  const y = (v) => height - box.bottom - ((v - low) / (high - low || 1)) * (height - box.top - box.bottom);
+  for (const value of ticks(low, high, 4)) {
+    picture.append(draw("line", { class: "axis", x1: box.left, x2: width - box.right, y1: y(value), y2: y(value) }));
+    picture.append(draw("text", { x: box.left - 6, y: y(value) + 4, "text-anchor": "end", class: "soft" }, format(value)));
+  }
+  for (const value of ticks(from, to, Math.min(8, width / 70)).filter(Number.isInteger))
+    picture.append(draw("text", { x: x(value), y: height - box.bottom + 16, "text-anchor": "middle", class: "soft" }, value));
+  picture.append(draw("text", { x: (box.left + width - box.right) / 2, y: height - 5, "text-anchor": "middle", class: "soft" }, label || "round"));
+  nameStages(picture, stages || [], { x, from, to, top: box.top, bottom: height - box.bottom, right: width - box.right });
+  return { picture, x, y, height, box };
+}
+
+function nameStages(picture, stages, { x, from, to, top, bottom, right }) {
+  stages.forEach(({ after, method }, i) => {
+    if (after >= to) return;
+    const start = Math.max(x(Math.max(after + (i ? 0.5 : 1), from)), 52);
+    const next = i + 1 < stages.length && stages[i + 1].after < to ? x(stages[i + 1].after + 0.5) : right;
+    if (i) picture.append(draw("line", { class: "axis", x1: start, x2: start, y1: top - 18, y2: bottom }));
+    const room = Math.floor((next - start - 6) / 6.6);
+    if (room >= 4) picture.append(draw("text", { x: start + 3, y: top - 9, class: "soft" }, shorten(method, room)));
+  });
+}
+
+// Follow the pointer, or the arrow keys, along the rounds.
+function follow({ picture, x, height, box }, xs, describe) {
+  const cursor = draw("line", { class: "cursor", y1: box.top, y2: height - box.bottom, visibility: "hidden" });
+  picture.append(cursor);
+  let at = xs.length - 1;
+  const point = (i, px, py) => {
+    at = Math.max(0, Math.min(xs.length - 1, i));
+    cursor.setAttribute("x1", x(xs[at]));
+    cursor.setAttribute("x2", x(xs[at]));
+    cursor.setAttribute("visibility", "visible");
+    const area = picture.getBoundingClientRect();
+    tip.show(px ?? area.left + x(xs[at]), py ?? area.top + 20, `round ${xs[at]}`, describe(at));
+  };
+  const leave = () => { cursor.setAttribute("visibility", "hidden"); tip.hide(); };
+  picture.addEventListener("pointermove", (event) => {
+    const px = event.clientX - picture.getBoundingClientRect().left;
+    let nearest = 0;
+    xs.forEach((v, i) => { if (Math.abs(x(v) - px) < Math.abs(x(xs[nearest]) - px)) nearest = i; });
+    point(nearest, event.clientX, event.clientY);
+  });
+  picture.addEventListener("pointerleave", leave);
+  picture.addEventListener("blur", leave);
+  picture.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1, Home: -1e9, End: 1e9 }[event.key];
+    if (step) { event.preventDefault(); point(at + step); }
+  });
+}
+
+function lineChart({ xs, series, format = percent, stages, low, high }) {
+  return (width) => {
+    const values = series.flatMap((s) => [...s.values, ...(s.low || []), ...(s.high || [])]).filter(known);
+    const bottom = low ?? Math.min(...values, 0), top = high ?? Math.max(...values, bottom + 1e-9) * 1.04;
+    const parts = frame(width, { xs, low: bottom, high: top, format: (v) => axisText(v, format), stages });
+    const path = (list) => segments(list.map((v, i) => (known(v) ? [parts.x(xs[i]), parts.y(v)] : null)));
+    for (const s of series) {
+      if (s.low) parts.picture.append(band(xs, s, parts));
+      parts.picture.append(draw("path", { d: path(s.values), fill: "none", stroke: s.color, "stroke-width": s.faint ? 1 : 2.2, "stroke-dasharray": s.dash || "", opacity: s.faint ? 0.6 : 1 }));
+      // A line of one point has no length; and dots show where rounds were tested.
+      if (!s.faint) s.values.forEach((v, i) => {
+        const alone = known(v) && !known(s.values[i - 1]) && !known(s.values[i + 1]);
+        if (alone) parts.picture.append(draw("circle", { cx: parts.x(xs[i]), cy: parts.y(v), r: 3, fill: s.color }));
+      });
+    }
+    follow(parts, xs, (i) => {
+      const shown = series.filter((s) => known(s.values[i])).sort((a, b) => b.values[i] - a.values[i]);
+      const lines = shown.slice(0, 12).map((s) => `${s.name}: ${format(s.values[i])}${s.low ? ` (${format(s.low[i])} – ${format(s.high[i])})` : ""}`);
+      return shown.length > 12 ? [...lines, `and ${shown.length - 12} more`] : lines;
+    });
+    return parts.picture;
+  };
+}
+
+const axisText = (value, format) => (format === percent ? `${+(100 * value).toFixed(2)} %` : format(value));
+
+function segments(points) {
+  let pen = "M";
+  return points.map((p) => {
+    if (!p) { pen = "M"; return ""; }
+    const piece = `${pen}${p[0].toFixed(1)} ${p[1].toFixed(1)}`;
+    pen = "L";
+    return piece;
+  }).join("");
+}
+
+function band(xs, s, { x, y }) {
+  const there = xs.map((v, i) => i).filter((i) => known(s.low[i]));
+  const upper = there.map((i) => `${x(xs[i]).toFixed(1)} ${y(s.high[i]).toFixed(1)}`);
+  const lower = there.map((i) => `${x(xs[i]).toFixed(1)} ${y(s.low[i]).toFixed(1)}`).reverse();
+  return draw("path", { d: there.length ? `M${[...upper, ...lower].join("L")}Z` : "", fill: s.color, opacity: 0.18 });
+}
+
+function stackChart({ xs, series, stages }) {
+  return (width) => {
+    const parts = frame(width, { xs, low: 0, high: 1, format: (v) => axisText(v, percent), stages });
+    let base = xs.map(() => 0);
+    for (const s of series) {
+      const next = base.map((b, i) => b + (s.values[i] || 0));
+      const place = (list) => list.map((v, i) => `${parts.x(xs[i]).toFixed(1)} ${parts.y(v).toFixed(1)}`);
+      const outline = xs.length > 1 ? `M${[...place(next), ...place(base).reverse()].join("L")}Z` : barOf(parts, xs[0], base[0], next[0]);
+      parts.picture.append(draw("path", { d: outline, fill: s.color, stroke: "var(--panel)", "stroke-width": 0.8 }));
+      base = next;
+    }
+    follow(parts, xs, (i) => series.filter((s) => s.values[i]).map((s) => `${s.name}: ${percent(s.values[i])}`).reverse());
+    return parts.picture;
+  };
+}
+
+function barOf({ x, y }, at, low, high) {
+  const l = x(at) - 20, r = x(at) + 20;
+  return `M${l} ${y(low)}L${r} ${y(low)}L${r} ${y(high)}L${l} ${y(high)}Z`;
+}
+
+// One hue from pale to dark, so that it reads in grey as well; nothing is grey-ish.
+function shade(share) {
+  const stops = [[222, 235, 247], [107, 174, 214], [33, 113, 181], [8, 48, 107]];
+  const place = Math.max(0, Math.min(0.9999, share)) * (stops.length - 1);
+  const i = Math.floor(place), rest = place - i;
+  return `rgb(${stops[i].map((v, k) => Math.round(v + (stops[i + 1][k] - v) * rest)).join(",")})`;
+}
+
+function heatMap({ rowNames, columnNames, values, format, top, rowLabel, columnLabel }) {
+  return (width) => {
+    const left = Math.min(150, 14 + Math.max(rowLabel.length, ...rowNames.map((n) => n.length)) * 7);
+    const cellWidth = Math.max(columnNames.length > 30 ? 8 : 30, (width - left - 6) / columnNames.length);
+    const longest = Math.max(...columnNames.map((name) => textWidth(name)));
+    const turned = longest > cellWidth - 4;
+    const head = (turned ? Math.min(longest, 84) * 0.8 + 14 : 20) + 18;
+    const cell = Math.max(14, Math.min(28, 900 / rowNames.length));
+    const full = left + cellWidth * columnNames.length + (turned ? 40 : 6), height = head + cell * rowNames.length + 8;
+    const picture = draw("svg", { width: full, height, viewBox: `0 0 ${full} ${height}` });
+    picture.append(draw("text", { x: left, y: 12, class: "soft" }, columnLabel));
+    picture.append(draw("text", { x: 2, y: head - 6, class: "soft" }, rowLabel));
+    const every = Math.ceil(14 / cellWidth);
+    columnNames.forEach((name, c) => {
+      if (c % every) return;
+      const x = left + (c + 0.5) * cellWidth, y = head - 6;
+      const place = turned ? { x, y, transform: `rotate(-50 ${x} ${y})` } : { x, y, "text-anchor": "middle" };
+      picture.append(draw("text", place, shorten(name, 14)));
+    });
+    const most = top || Math.max(...values.flat().filter(known), 1e-12);
+    rowNames.forEach((name, r) => {
+      picture.append(draw("text", { x: left - 6, y: head + cell * (r + 0.5) + 4, "text-anchor": "end" }, shorten(name, 20)));
+      columnNames.forEach((column, c) => heatCell(picture, { v: (values[r] || [])[c], most, format, name: `${rowLabel} ${name}, ${column}` }, { x: left + c * cellWidth, y: head + r * cell, cellWidth, cell }));
+    });
+    return picture;
+  };
+}
+
+function heatCell(picture, { v, most, format, name }, { x, y, cellWidth, cell }) {
+  const share = known(v) ? v / most : 0;
+  const box = draw("rect", { x, y, width: cellWidth - 1, height: cell - 1, fill: v ? shade(0.06 + 0.94 * share) : "var(--empty)" });
+  box.append(draw("title", {}, `${name}: ${known(v) ? format(v) : "none"}`));
+  picture.append(box);
+  const text = v ? format(v).replace(" %", "") : "";
+  if (!text || textWidth(text, 11) > cellWidth - 3) return;
+  const ink = share > 0.36 ? "#fff" : "#10243a";
+  picture.append(draw("text", { x: x + cellWidth / 2, y: y + cell / 2 + 4, "text-anchor": "middle", "font-size": 11, "pointer-events": "none", style: `fill:${ink}` }, text));
+}
+
+// Bars from a common zero; rows may have an interval and a second, thinner mark.
+function barChart({ rows, format = percent, high, low = 0 }) {
+  return (width) => {
+    const left = Math.min(width * 0.4, 12 + Math.max(...rows.map((r) => textWidth(r.name))));
+    const step = 24, height = rows.length * step + 6;
+    const ends = rows.flatMap((r) => [r.value, r.high, r.low, r.mark]).filter(known);
+    const top = high ?? Math.max(...ends, 0), floor = Math.min(low, ...ends);
+    const room = 14 + Math.max(...rows.map((r) => textWidth(r.text || format(r.value))));
+    const x = (v) => left + ((v - floor) / (top - floor || 1)) * Math.max(20, width - left - room);
+    const picture = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+    rows.forEach((row, i) => {
+      const y = i * step + 4;
+      picture.append(draw("text", { x: left - 6, y: y + 13, "text-anchor": "end" }, shorten(row.name, Math.floor((left - 8) / 6.8))));
+      if (!known(row.value)) { picture.append(draw("text", { x: left + 4, y: y + 13, class: "soft" }, "no value")); return; }
+      const [a, b] = [x(0), x(row.value)];
+      picture.append(draw("rect", { x: Math.min(a, b), y, width: Math.max(Math.abs(b - a), 1), height: step - 8, fill: row.color || "var(--c0)", rx: 2 }));
+      if (known(row.low)) picture.append(draw("path", { d: `M${x(row.low)} ${y + 8}H${x(row.high)}M${x(row.low)} ${y + 4}v8M${x(row.high)} ${y + 4}v8`, stroke: "var(--text)", "stroke-width": 1.5, fill: "none" }));
+      if (known(row.mark)) picture.append(draw("path", { d: `M${x(row.mark)} ${y - 2}v${step - 4}`, stroke: "var(--c4)", "stroke-width": 3 }));
+      const end = Math.max(a, ...[row.value, row.high, row.mark].filter(known).map(x));
+      picture.append(draw("text", { x: end + 6, y: y + 13 }, row.text || format(row.value)));
+    });
+    return picture;
+  };
+}

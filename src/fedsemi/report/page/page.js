@@ -1,0 +1,105 @@
+// Put the sections together, and on a live page do so again after every round.
+
+function render(view) {
+  const run = view.runs[view.main];
+  const many = view.runs.length > 1;
+  document.querySelector("h1").textContent = many ? view.runs.map((r) => r.name).join(", ") : run.name;
+  document.getElementById("subtitle").textContent = subtitle(view, run);
+  const about = many ? `: ${run.name}` : "";
+  const sections = [
+    ["Result", resultSection(view)],
+    ["What differs", differences(view)],
+    ["Alarms", alarms(run)],
+    ["Curves", grid(curveSection(view))],
+    [`Contributions${about}`, grid([...contributionSection(run), ...diversitySection(run)])],
+    [`Pseudo-labels${about}`, grid(pseudoLabelSection(run))],
+    [`Worth of each client${about}`, grid(valueSection(run))],
+    [`Data${about}`, grid(dataSection(run))],
+    [`Classes and subgroups${about}`, grid(classSection(run))],
+    [`Model card${about}`, modelCard(run)],
+    [`Settings and hashes${about}`, settings(run)],
+  ].filter(([, nodes]) => nodes.length);
+  const open = new Set([...document.querySelectorAll("details[open]")].map((d) => d.previousHeading));
+  document.getElementById("content").replaceChildren(...sections.map(([title, nodes], i) => el("section", { "aria-labelledby": `s${i}` }, el("h2", { id: `s${i}` }, title), ...nodes)));
+  document.getElementById("contents").replaceChildren(...sections.map(([title], i) => el("li", {}, el("a", { href: `#s${i}` }, title.split(":")[0]))));
+  return open;
+}
+
+const grid = (figures) => (figures.length ? [el("div", { class: "grid" }, ...figures)] : []);
+
+function subtitle(view, run) {
+  const data = run.data ? `${run.data.name}, ` : "";
+  const few = run.clients.labeled.filter((n) => n > 0).length;
+  const who = `${run.clients.ids.length} clients, ${few} with labels`;
+  return `${run.methods.join(" → ")} on ${data}${who}${view.runs.length > 1 ? ` (main run: ${run.name})` : ""}`;
+}
+
+function differences(view) {
+  const entries = Object.entries(view.differing);
+  if (!entries.length) return [];
+  const rows = entries.map(([key, values]) => [key, ...values.map(shown)]);
+  return [table(["setting", ...view.runs.map((r) => r.name)], rows, "Settings that differ")];
+}
+
+function alarms(run) {
+  return run.alarms.map((a) => {
+    const where = `Stage ${a.stage + 1}, round ${a.round}: `;
+    return el("div", { class: "alarm" }, el("b", {}, where + a.what), el("div", {}, a.remedy));
+  });
+}
+
+const shown = (value) => (value === null || value === undefined ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value));
+
+function modelCard(run) {
+  if (!run.finished) return [];
+  const s = run.settings, few = run.clients.labeled.filter((n) => n > 0).length, last = run.result.last_round || {};
+  const worst = (run.recall || []).map((v, c) => [v, classNames(run)[c]]).filter(([v]) => known(v)).sort((a, b) => a[0] - b[0])[0];
+  const rows = [
+    ["Model", `${s["model.name"]}${s["model.width"] ? `, width ${s["model.width"]}` : ""}; input ${run.data?.image_size ?? "?"} x ${run.data?.image_size ?? "?"} pixels; SHA-256 ${run.manifest.model_sha256}`],
+    ["Classes", classNames(run).join(", ")],
+    ["Training", `${run.methods.join(", then ")}; ${run.num_rounds} rounds, ${run.clients.ids.length} clients of which ${few} had labels (${percent(run.manifest.labeled_share)} of the images)`],
+    ["Data", run.data ? `${run.data.name}: ${whole(run.data.train)} images to learn from, ${whole(run.data.test)} to test; from ${run.data.origin}` : "unknown"],
+    ["Measured", `accuracy ${percent(last.accuracy)}, balanced accuracy ${percent(last.balanced_accuracy)}, AUC ${percent(last.auc)}: last round, same data set, one seed (${s.seed})`],
+    ["Weakest class", worst ? `${worst[1]}: recall ${percent(worst[0])}` : "–"],
+    ["Not for", "Decisions about people without a test on the images of the place where it is used. Numbers here are of one split of one data set; other cameras, places and people are not covered."],
+    ["Use", "fedsemi predict RUN FOLDER, or fedsemi export RUN --format onnx"],
+  ];
+  return [cardTable(rows, "Model card")];
+}
+
+function cardTable(rows, name) {
+  const body = rows.map(([key, value]) => el("tr", {}, el("th", { scope: "row" }, key), el("td", { class: "text long" }, value)));
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, el("table", {}, el("tbody", {}, ...body)));
+}
+
+function settings(run) {
+  const hashes = cardTable(Object.entries(run.manifest).map(([k, v]) => [k, Array.isArray(v) ? v.join(" ") : shown(v)]), "Hashes and versions");
+  const details = el("details", {}, el("summary", {}, "All settings"), cardTable(Object.entries(run.settings).map(([k, v]) => [k, shown(v)]), "Settings"));
+  return [hashes, details];
+}
+
+function status(view) {
+  const run = view.runs[view.main], done = run.rounds.seconds.length;
+  const accuracy = run.rounds.accuracy.filter(known).at(-1);
+  const left = (mean(run.rounds.seconds.slice(-5)) || 0) * (run.num_rounds - done);
+  const state = run.finished ? "Finished" : `Running, about ${duration(left)} left`;
+  return `${state}: round ${done} of ${run.num_rounds}, accuracy ${percent(accuracy)}.`;
+}
+
+const view = JSON.parse(document.getElementById("data").textContent);
+render(view);
+
+if (view.live) {
+  const line = document.getElementById("status");
+  line.textContent = status(view);
+  // The server sends an event when a round is over; the page then fetches the data.
+  const events = new EventSource("events");
+  events.onmessage = async () => {
+    const next = await (await fetch("data")).json();
+    const top = scrollY;
+    render(next);
+    scrollTo({ top, behavior: "instant" });
+    line.textContent = status(next);
+  };
+  events.onerror = () => { line.textContent = "The server of this page has stopped; the run itself may go on."; };
+}

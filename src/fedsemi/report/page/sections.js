@@ -1,0 +1,178 @@
+// What is shown of one run, section by section; each returns figures or nothing.
+
+const range = (count, from = 1) => Array.from({ length: count }, (_, i) => i + from);
+const classNames = (run) => run.class_names || range((run.recall || []).length, 0).map((c) => `class ${c}`);
+const clientName = (run, k) => `client ${run.clients.ids[k]}${run.clients.labeled[k] ? " *" : ""}`;
+const hasValues = (rows) => rows.some((row) => (row || []).some((v) => known(v)));
+
+// Colours for the clients that matter most; the others are grey, or one grey sum.
+function byImportance(run, values) {
+  const total = values.map((row) => sum(row));
+  const order = values.map((_, k) => k).filter((k) => hasValues([values[k]]));
+  return order.sort((a, b) => total[b] - total[a] || a - b);
+}
+
+function clientSeries(run, values) {
+  const order = byImportance(run, values);
+  return order.map((k, place) => ({
+    name: clientName(run, k), values: values[k], faint: place >= 7,
+    color: place < 7 ? COLORS[place] : "var(--rest)", dash: place < 7 ? DASHES[place % 2 ? 1 : 0] : "",
+  }));
+}
+
+const legendFor = (series) => {
+  const bright = series.filter((s) => !s.faint);
+  const rest = series.length - bright.length;
+  return rest ? [...bright, { name: `${rest} other clients`, color: "var(--rest)" }] : bright;
+};
+
+function clientRows(run, values, format) {
+  const ids = run.clients.ids.map((_, k) => clientName(run, k));
+  return () => [["round", ...ids], range(run.rounds.seconds.length).map((r) => [r, ...values.map((row) => format(row[r - 1]))])];
+}
+
+function resultSection(view) {
+  const run = view.runs[view.main];
+  const scores = run.result.mean_of_last_10;
+  const latest = (name) => run.rounds[name].filter(known).at(-1);
+  const tiles = [
+    [percent(scores ? scores.accuracy : latest("accuracy")), scores ? "accuracy, mean of the last 10 tests" : "accuracy, latest test"],
+    [percent(scores ? scores.balanced_accuracy : latest("balanced_accuracy")), "balanced accuracy"],
+    [percent(scores ? scores.auc : latest("auc")), "AUC"],
+    [`${run.rounds.seconds.length} / ${run.num_rounds}`, "rounds"],
+    [duration(run.seconds), "of training"],
+    [bytes(sum(run.clients.bytes)), "sent by clients"],
+  ].map(([value, label]) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label)));
+  const nodes = [el("div", { class: "tiles" }, ...tiles)];
+  if (view.runs.length > 1) nodes.push(el("div", { class: "grid" }, comparison(view)));
+  return nodes;
+}
+
+const finalAccuracy = (run) => run.result.mean_of_last_10?.accuracy ?? run.rounds.accuracy.filter(known).at(-1);
+
+function comparison(view) {
+  const words = { lower: "labeled clients only", upper: "all clients labeled" };
+  const rows = view.runs.map((run, i) => ({
+    name: run.name, value: finalAccuracy(run), color: run.bound ? "var(--rest)" : COLORS[i % 7],
+    text: `${percent(finalAccuracy(run))}${run.bound ? ` (${run.bound} bound)` : ""}`,
+  }));
+  const low = view.runs.find((r) => r.bound === "lower"), up = view.runs.find((r) => r.bound === "upper");
+  const span = low && up ? finalAccuracy(up) - finalAccuracy(low) : 0;
+  const closed = view.runs.filter((r) => !r.bound && span > 0)
+    .map((r) => `${r.name} closes ${Math.round((100 * (finalAccuracy(r) - finalAccuracy(low))) / span)} % of the gap between the bounds.`);
+  const note = [`Accuracy on the test set, mean of the last ten tests. Grey bars are bounds: ${words.lower}, or ${words.upper}.`, ...closed].join(" ");
+  return figure({
+    title: "Result", note: low || up ? note : "Accuracy on the test set, mean of the last ten tests.", wide: true,
+    chart: barChart({ rows, high: 1 }), rows: () => [["run", "accuracy"], rows.map((r) => [r.name, r.text])],
+  });
+}
+
+function curveSection(view) {
+  const one = view.runs.length === 1, run = view.runs[view.main];
+  const series = one
+    ? [["accuracy", "test accuracy"], ["balanced_accuracy", "balanced test accuracy"], ["validation", "held-out accuracy at labeled clients"]]
+      .filter(([key]) => hasValues([run.rounds[key]])).map(([key, name], i) => ({ name, values: run.rounds[key], color: COLORS[i], dash: DASHES[i] }))
+    : view.runs.map((r, i) => ({ name: r.name, values: r.rounds.accuracy, color: r.bound ? "var(--rest)" : COLORS[i % 7], dash: r.bound === "upper" ? "6 3" : DASHES[Math.floor(i / 7) % 4] }));
+  const longest = Math.max(...view.runs.map((r) => r.rounds.seconds.length));
+  if (!longest || !hasValues(series.map((s) => s.values))) return [];
+  const xs = range(longest);
+  return [figure({
+    title: one ? "Accuracy over rounds" : "Test accuracy over rounds", wide: true, legend: series,
+    chart: lineChart({ xs, series, low: 0, high: 1, stages: one ? run.stages : [] }),
+    rows: () => [["round", ...series.map((s) => s.name)], xs.map((x) => [x, ...series.map((s) => percent(s.values[x - 1]))])],
+  })];
+}
+
+function contributionSection(run) {
+  const { contribution } = run.clients, xs = range(run.rounds.seconds.length);
+  if (!xs.length) return [];
+  const lines = clientSeries(run, contribution);
+  const shown = lines.filter((s) => !s.faint), rest = lines.filter((s) => s.faint);
+  const stack = [...shown];
+  if (rest.length) stack.push({ name: `${rest.length} other clients`, color: "var(--rest)", values: xs.map((_, i) => sum(rest.map((s) => s.values[i]))) });
+  const rows = clientRows(run, contribution, percent);
+  return [
+    figure({ title: "Share of each client in the global model", note: "Stacked; * marks clients with labels.", chart: stackChart({ xs, series: stack, stages: run.stages }), legend: stack, rows }),
+    figure({ title: "The same shares as lines", note: "The seven largest in colour.", chart: lineChart({ xs, series: lines, stages: run.stages, low: 0 }), legend: legendFor(lines), rows }),
+  ];
+}
+
+function diversitySection(run) {
+  const { diversity } = run.clients;
+  if (!diversity.some((row) => row && row.some((v) => v > 0))) return [];
+  const names = classNames(run);
+  return [figure({
+    title: "Diversity of each pseudo-class", wide: names.length > 12, note: "Distance from the anchor in the last round; the farther, the more a client counts. Empty: no confident pseudo-label.",
+    chart: heatMap({ rowNames: run.clients.ids.map(String), columnNames: names, values: diversity, format: (v) => v.toFixed(2), rowLabel: "client", columnLabel: "pseudo-class" }),
+    rows: () => [["client", ...names], run.clients.ids.map((id, k) => [id, ...names.map((_, c) => plain((diversity[k] || [])[c]))])],
+  })];
+}
+
+function pseudoLabelSection(run) {
+  const { accepted, right, estimated, estimated_low, estimated_high, unlabeled } = run.clients;
+  const xs = range(run.rounds.seconds.length);
+  if (!hasValues(accepted)) return [];
+  const lines = clientSeries(run, accepted);
+  const figures = [figure({ title: "Accepted pseudo-labels", note: "Part of a client's unlabeled images whose pseudo-label is confident.", chart: lineChart({ xs, series: lines, stages: run.stages, low: 0, high: 1 }), legend: legendFor(lines), rows: clientRows(run, accepted, percent) })];
+  // Over all clients, weighed by how many pseudo-labels each accepted.
+  const overall = (values) => xs.map((_, i) => {
+    const some = values.map((row, k) => [row[i], (accepted[k][i] || 0) * unlabeled[k]]).filter(([v, n]) => known(v) && n);
+    return some.length ? sum(some.map(([v, n]) => v * n)) / sum(some.map(([, n]) => n)) : null;
+  });
+  const series = [
+    { name: "estimate without ground truth", values: overall(estimated), low: overall(estimated_low), high: overall(estimated_high), color: COLORS[1] },
+    { name: "truth (simulation only)", values: overall(right), color: COLORS[0], dash: "6 3" },
+  ].filter((s) => hasValues([s.values]));
+  if (series.length) figures.push(figure({
+    title: "How many accepted pseudo-labels are right", legend: series, note: "All clients. The estimate is calibrated on images that labeled clients hold out; its band is the sampling error of those images, not a difference between sites.",
+    chart: lineChart({ xs, series, stages: run.stages, low: 0, high: 1 }), rows: () => [["round", ...series.map((s) => s.name)], xs.map((x) => [x, ...series.map((s) => percent(s.values[x - 1]))])],
+  }));
+  const holders = run.clients.ids.map((_, k) => k).filter((k) => known(right[k].at(-1)) || run.clients.estimate[k]);
+  if (holders.length) figures.push(estimatePerClient(run, holders));
+  return figures;
+}
+
+function estimatePerClient(run, holders) {
+  const rows = holders.map((k) => {
+    const guess = run.clients.estimate[k], truth = run.clients.right[k].at(-1);
+    return { name: clientName(run, k), value: guess?.accuracy ?? truth, low: guess?.low, high: guess?.high, mark: guess ? truth : null, text: guess ? `${percent(guess.accuracy)}, truth ${percent(truth)}` : percent(truth) };
+  });
+  const guessed = rows.some((r) => known(r.low));
+  return figure({
+    title: "Pseudo-label accuracy by client, last round", chart: barChart({ rows, high: 1 }),
+    note: guessed ? "Bar and whisker: estimate with its 95 % interval. Orange mark: truth, known in simulation only." : "Truth, known in simulation only. For an estimate without it set evaluation.validation_fraction.",
+    rows: () => [["client", "estimate", "from", "to", "truth"], holders.map((k) => { const g = run.clients.estimate[k] || {}; return [run.clients.ids[k], percent(g.accuracy), percent(g.low), percent(g.high), percent(run.clients.right[k].at(-1))]; })],
+  });
+}
+
+function dataSection(run) {
+  const { ids, labeled, unlabeled, held_out, class_count } = run.clients, names = classNames(run);
+  const rows = ids.map((_, k) => ({ name: clientName(run, k), value: labeled[k] + unlabeled[k], color: labeled[k] ? "var(--c1)" : "var(--c0)", text: `${whole(labeled[k] + unlabeled[k])}${labeled[k] ? ` (${whole(labeled[k])} labeled)` : ""}` }));
+  const figures = [figure({ title: "Images of each client", note: "Orange and * have labels.", chart: barChart({ rows, format: whole }), rows: () => [["client", "labeled", "unlabeled", "held out", "bytes sent"], ids.map((id, k) => [id, whole(labeled[k]), whole(unlabeled[k]), whole(held_out[k]), bytes(run.clients.bytes[k])])] })];
+  if (hasValues(class_count)) figures.push(figure({
+    title: "Classes of each client", note: "True classes, known in simulation only.", wide: names.length > 12,
+    chart: heatMap({ rowNames: ids.map((id, k) => `${id}${labeled[k] ? "*" : ""}`), columnNames: names, values: class_count, format: whole, rowLabel: "client", columnLabel: "class" }),
+    rows: () => [["client", ...names], ids.map((id, k) => [id, ...(class_count[k] || []).map(whole)])],
+  }));
+  if (sum(run.clients.bytes)) figures.push(figure({ title: "Bytes sent by each client", note: "Tensors of its answers, all rounds: model and statistics.", chart: barChart({ rows: ids.map((_, k) => ({ name: clientName(run, k), value: run.clients.bytes[k] })), format: bytes }), rows: () => [["client", "bytes"], ids.map((id, k) => [id, whole(run.clients.bytes[k])])] }));
+  return figures;
+}
+
+function classSection(run) {
+  const names = classNames(run), figures = [];
+  if (run.recall) figures.push(figure({ title: "Recall of each class", note: "Last test; the part of a class's images that is found.", chart: barChart({ rows: names.map((name, c) => ({ name, value: run.recall[c] })), high: 1 }), rows: () => [["class", "recall"], names.map((name, c) => [name, percent(run.recall[c])])] }));
+  if (run.confusion) {
+    const shares = run.confusion.map((row) => row.map((n) => (sum(row) ? n / sum(row) : 0)));
+    figures.push(figure({ title: "Confusion on the test set", note: "Of the images of a class (row), the percentage taken for each class (column).", wide: names.length > 12, chart: heatMap({ rowNames: names, columnNames: names, values: shares, format: (v) => `${Math.round(100 * v)} %`, top: 1, rowLabel: "true", columnLabel: "predicted" }), rows: () => [["true \\ predicted", ...names], names.map((name, r) => [name, ...run.confusion[r].map(whole)])] }));
+  }
+  for (const [column, groups] of Object.entries(run.subgroups)) figures.push(subgroupFigure(column, groups, names));
+  return figures;
+}
+
+function subgroupFigure(column, groups, names) {
+  return figure({
+    title: `Recall by ${column}`, note: "Percent, by class and subgroup; few images make a number uncertain: the counts are in the table.", wide: groups.length > 8,
+    chart: heatMap({ rowNames: groups.map((g) => g.group), columnNames: ["mean", ...names], values: groups.map((g) => [g.balanced_accuracy, ...g.recall]), format: (v) => `${Math.round(100 * v)} %`, top: 1, rowLabel: column, columnLabel: "recall of class" }),
+    rows: () => [[column, "images", "accuracy", "mean recall", ...names], groups.map((g) => [g.group, whole(g.num), percent(g.accuracy), percent(g.balanced_accuracy), ...g.recall.map(percent)])],
+  });
+}

@@ -1,0 +1,90 @@
+"""Read the folder of a run, also of one that is still going on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fedsemi.errors import StorageError
+
+METRICS = "metrics.jsonl"
+
+
+@dataclass(frozen=True)
+class Run:
+    """All that a folder says; what is not written yet is empty."""
+
+    path: Path
+    config: dict[str, Any]
+    manifest: dict[str, Any]
+    records: list[dict[str, Any]]
+    """One for each round, in order."""
+    summary: dict[str, Any]
+    analysis: dict[str, Any]
+    alarms: list[dict[str, Any]]
+    value: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.resolve().name
+
+    @property
+    def num_rounds(self) -> int:
+        """How many rounds were asked for, all stages together."""
+        return sum(stage["rounds"] for stage in self.config["stages"])
+
+    @property
+    def methods(self) -> list[str]:
+        """The method of each stage."""
+        return [stage["method"] for stage in self.config["stages"]]
+
+
+def read_run(path: Path) -> Run:
+    """Read a run; a line that is being written just now is left for the next time."""
+    if not (path / "config.json").is_file():
+        raise StorageError(
+            f"'{path}' is not the folder of a run, for it has no config.json; give "
+            "what `fedsemi run --out` was given",
+            code="FS1110",
+        )
+    rounds = {(r["stage"], r["round"]): r for r in _lines(path / METRICS)}
+    return Run(
+        path=path,
+        config=_content(path / "config.json"),
+        manifest=_content(path / "manifest.json"),
+        records=[rounds[key] for key in sorted(rounds)],
+        summary=_content(path / "summary.json"),
+        analysis=_content(path / "analysis.json"),
+        alarms=list(_lines(path / "alarms.jsonl")),
+        value=_content(path / "value.json"),
+    )
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise StorageError(f"'{path}' cannot be read: {error}", "FS1104") from None
+    return content
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        lines = path.read_text("utf-8").split("\n")
+    except FileNotFoundError:
+        return
+    *whole, unfinished = lines
+    for number, line in enumerate(whole, start=1):
+        try:
+            yield json.loads(line)
+        except ValueError:
+            raise StorageError(
+                f"line {number} of '{path}' is damaged; remove it", "FS1104"
+            ) from None
+    del unfinished  # a writer has not ended this line yet, or it is empty

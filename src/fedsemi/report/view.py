@@ -1,0 +1,162 @@
+"""What the page shows of runs: plain numbers, ready to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fedsemi.report.run import Run
+from fedsemi.report.settings import differing, flat
+
+_SCORES = ("accuracy", "balanced_accuracy", "auc")
+
+
+def view_of(runs: Sequence[Run]) -> dict[str, Any]:
+    """Describe runs for the page; the first one that is no bound is the main one."""
+    views = [_run_view(run) for run in runs]
+    names = _distinct_names(runs)
+    for view, name in zip(views, names, strict=True):
+        view["name"] = name
+    main = next((i for i, view in enumerate(views) if not view["bound"]), 0)
+    return {
+        "main": main,
+        "runs": views,
+        "differing": differing(runs) if len(runs) > 1 else {},
+    }
+
+
+def bound_of(run: Run) -> str | None:
+    """Tell bounds from other runs: supervised all along, with few labels or all."""
+    if set(run.methods) != {"supervised"}:
+        return None
+    everyone = run.config["partition"]["labeled_clients"] == "all"
+    return "upper" if everyone else "lower"
+
+
+def _run_view(run: Run) -> dict[str, Any]:
+    last = run.records[-1] if run.records else {}
+    return {
+        "bound": bound_of(run),
+        "methods": run.methods,
+        "num_rounds": run.num_rounds,
+        "finished": bool(run.summary),
+        "stages": _stages(run),
+        "seconds": sum(record["seconds"] for record in run.records),
+        "result": (run.summary.get("result") or {}),
+        "rounds": _rounds(run.records),
+        "recall": _last_known(run.records, "per_class_recall"),
+        "clients": _clients(run, last),
+        "class_names": run.analysis.get("class_names"),
+        "data": run.analysis.get("data"),
+        "confusion": run.analysis.get("confusion"),
+        "subgroups": run.analysis.get("subgroups") or {},
+        "settings": flat(run.config),
+        "manifest": _facts(run),
+        "alarms": run.alarms,
+        "value": run.value,
+    }
+
+
+def _stages(run: Run) -> list[dict[str, Any]]:
+    """Say where each stage begins on the axis of all rounds."""
+    begun, stages = 0, []
+    for stage in run.config["stages"]:
+        stages.append({"after": begun, "method": stage["method"]})
+        begun += stage["rounds"]
+    return stages
+
+
+def _rounds(records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    series = {name: [_short(r.get(name)) for r in records] for name in _SCORES}
+    held = [record.get("validation") or {} for record in records]
+    return series | {
+        "seconds": [round(record["seconds"], 2) for record in records],
+        "validation": [_short(each.get("accuracy")) for each in held],
+    }
+
+
+def _clients(run: Run, last: dict[str, Any]) -> dict[str, Any]:
+    """Lay the clients out by id: row k of every table belongs to ids[k]."""
+    records = run.records
+    known = run.analysis.get("clients") or {}
+    seen = {id for record in records for id in record["clients"]}
+    ids = sorted(seen | set(known), key=int)
+    now = [last.get("clients", {}).get(id, {}) for id in ids]
+
+    def over_rounds(read: Callable[[dict[str, Any]], Any]) -> list[list[Any]]:
+        return [[_short(read(r["clients"].get(id, {}))) for r in records] for id in ids]
+
+    return {
+        "ids": [int(id) for id in ids],
+        "labeled": [
+            _size(known, id, each, "num_labeled")
+            for id, each in zip(ids, now, strict=True)
+        ],
+        "unlabeled": [
+            _size(known, id, each, "num_unlabeled")
+            for id, each in zip(ids, now, strict=True)
+        ],
+        "held_out": [known.get(id, {}).get("num_held_out", 0) for id in ids],
+        "bytes": [
+            sum(r["clients"].get(id, {}).get("bytes_sent", 0) for r in records)
+            for id in ids
+        ],
+        "class_count": [known.get(id, {}).get("class_count") for id in ids],
+        "diversity": [_shorts(each.get("diversity")) for each in now],
+        "estimate": [each.get("pseudo_label_estimate") for each in now],
+        "contribution": over_rounds(lambda c: c.get("contribution", 0.0)),
+        "accepted": over_rounds(_accepted),
+        "right": over_rounds(lambda c: c.get("pseudo_label_accuracy")),
+        "estimated": over_rounds(lambda c: _estimated(c, "accuracy")),
+        "estimated_low": over_rounds(lambda c: _estimated(c, "low")),
+        "estimated_high": over_rounds(lambda c: _estimated(c, "high")),
+    }
+
+
+def _size(known: dict[str, Any], id: str, now: dict[str, Any], name: str) -> int:
+    return int(known.get(id, now).get(name, 0))
+
+
+def _accepted(client: dict[str, Any]) -> float | None:
+    total = client.get("num_unlabeled")
+    return client["num_pseudo"] / total if total else None
+
+
+def _estimated(client: dict[str, Any], name: str) -> float | None:
+    found: dict[str, float] = client.get("pseudo_label_estimate") or {}
+    return found.get(name)
+
+
+def _facts(run: Run) -> dict[str, Any]:
+    names = ("config_sha256", "data_sha256", "partition_sha256", "anchor_sha256")
+    more = ("labeled_share", "python", "torch", "cpu", "command")
+    facts = {name: run.manifest.get(name) for name in names + more}
+    facts["model_sha256"] = run.summary.get("model_sha256")
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _last_known(records: Sequence[dict[str, Any]], name: str) -> list[Any] | None:
+    for record in reversed(records):
+        if record.get(name) is not None:
+            found: list[Any] = record[name]
+            return found
+    return None
+
+
+def _distinct_names(runs: Sequence[Run]) -> list[str]:
+    """Name runs by their folders, with as many parents as it takes to differ."""
+    paths = [run.path.resolve() for run in runs]
+    for depth in range(1, max(len(path.parts) for path in paths) + 1):
+        names = ["/".join(path.parts[-depth:]) for path in paths]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{run.name} ({i})" for i, run in enumerate(runs, start=1)]
+
+
+def _short(value: float | None) -> float | None:
+    """Drop digits that no eye can see; a run of 500 rounds has many numbers."""
+    return None if value is None else float(f"{value:.4g}")
+
+
+def _shorts(values: Sequence[float] | None) -> list[float | None] | None:
+    return None if values is None else [_short(value) for value in values]
