@@ -28,4 +28,5 @@ def report(
     page = build_report([read_run(path) for path in runs])
     make_folder(out.parent)
     write_whole(out, page.encode())
-    Console().print(f"saved {out} ({len(page.encode()) / 1e6:.1f} MB)", soft_wrap=True)
+    size = len(page.encode()) / 1000
+    Console().print(f"saved {out} ({size:,.0f} kB)", soft_wrap=True)

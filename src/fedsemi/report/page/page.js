@@ -19,10 +19,8 @@ function render(view) {
     [`Model card${about}`, modelCard(run)],
     [`Settings and hashes${about}`, settings(run)],
   ].filter(([, nodes]) => nodes.length);
-  const open = new Set([...document.querySelectorAll("details[open]")].map((d) => d.previousHeading));
   document.getElementById("content").replaceChildren(...sections.map(([title, nodes], i) => el("section", { "aria-labelledby": `s${i}` }, el("h2", { id: `s${i}` }, title), ...nodes)));
   document.getElementById("contents").replaceChildren(...sections.map(([title], i) => el("li", {}, el("a", { href: `#s${i}` }, title.split(":")[0]))));
-  return open;
 }
 
 const grid = (figures) => (figures.length ? [el("div", { class: "grid" }, ...figures)] : []);

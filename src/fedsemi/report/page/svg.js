@@ -69,10 +69,9 @@ const tip = {
 addEventListener("keydown", (event) => event.key === "Escape" && tip.hide());
 
 function table(head, rows, caption) {
-  const cell = (tag, value) => el(tag, typeof value === "string" && !/^[–\d]/.test(value) ? { class: "text" } : {}, String(value));
   const body = rows.map(([first, ...rest]) => {
     const row = el("th", { scope: "row" }, String(first));
-    return el("tr", {}, row, ...rest.map((value) => cell("td", value)));
+    return el("tr", {}, row, ...rest.map((value) => el("td", {}, String(value))));
   });
   const heads = head.map((name) => el("th", { scope: "col" }, String(name)));
   const made = el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));

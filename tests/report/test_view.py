@@ -1,0 +1,79 @@
+"""What the page is told about runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fedsemi.report.run import read_run
+from fedsemi.report.view import bound_of, view_of
+
+
+def test_client_nines_share_appears_under_nine(make_run) -> None:
+    run = read_run(make_run(clients=12))
+    clients = view_of([run])["runs"][0]["clients"]
+    assert clients["ids"] == list(range(12))  # not 0, 1, 10, 11, 2, ...
+    place = clients["ids"].index(9)
+    assert clients["contribution"][place][-1] == pytest.approx(9 / 66, rel=1e-3)
+    assert clients["unlabeled"][place] == 109
+    assert clients["bytes"][place] == 3 * 1009
+
+
+def test_a_client_that_misses_a_round_contributes_nothing_in_it(make_run) -> None:
+    run = read_run(make_run())
+    del run.records[1]["clients"]["2"]
+    clients = view_of([run])["runs"][0]["clients"]
+    assert clients["contribution"][2][1] == 0
+    assert clients["accepted"][2][1] is None
+
+
+def test_bounds_are_told_from_other_runs(make_run) -> None:
+    stages = [{"method": "supervised", "rounds": 3}]
+    low = read_run(make_run("low", stages=stages))
+    up = read_run(
+        make_run(
+            "up",
+            stages=stages,
+            partition={"num_clients": 4, "labeled_clients": "all"},
+        )
+    )
+    assert bound_of(low) == "lower"
+    assert bound_of(up) == "upper"
+    other = read_run(make_run("other"))
+    assert view_of([low, up, other])["main"] == 2
+
+
+def test_runs_of_one_name_are_told_apart_by_their_parents(make_run) -> None:
+    Path(make_run("a")).rename(Path(make_run("b")) / "seed")
+    first = read_run(make_run("a")).path.parent / "b" / "seed"
+    second = make_run("seed")
+    names = [
+        run["name"] for run in view_of([read_run(first), read_run(second)])["runs"]
+    ]
+    assert names[0] == "b/seed"
+    assert names[1].endswith("/seed")
+
+
+def test_settings_that_differ_are_named_with_both_values(make_run) -> None:
+    runs = [read_run(make_run("a", seed=1)), read_run(make_run("b", seed=5))]
+    assert view_of(runs)["differing"] == {"seed": [1, 5]}
+
+
+def test_a_real_run_has_all_its_parts(real_run: Path) -> None:
+    run = view_of([read_run(real_run)])["runs"][0]
+    assert run["finished"]
+    assert run["class_names"] == ("disc", "cross", "rows", "columns") or list(
+        run["class_names"]
+    ) == ["disc", "cross", "rows", "columns"]
+    assert sum(map(sum, run["confusion"])) == 200
+    clients = run["clients"]
+    total = sum(clients["labeled"]) + sum(clients["unlabeled"])
+    assert total + sum(clients["held_out"]) == 600
+    assert [sum(row) for row in clients["class_count"]] == [
+        a + b + c
+        for a, b, c in zip(
+            clients["labeled"], clients["unlabeled"], clients["held_out"], strict=True
+        )
+    ]
+    assert run["rounds"]["validation"][0] is not None
