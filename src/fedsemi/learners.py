@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Tag, with_config
+from torch import Tensor
 
-from fedsemi.local import Workbench
+from fedsemi.local import Parts, Workbench
+from fedsemi.objectives.acr import TwoHeadPseudoLabel
 from fedsemi.objectives.base import Objective, SemiSupervised
 from fedsemi.objectives.labeler import Labeler, Probe
 from fedsemi.objectives.mean_teacher import MeanTeacher
 from fedsemi.objectives.pseudo_label import PseudoLabel, Teacher
 from fedsemi.objectives.selection import make_selection
 from fedsemi.objectives.supervised import Supervised
-from fedsemi.settings import STRICT, NotNegative, Share, Whole
+from fedsemi.objectives.two_heads import TwoHeadSupervised, standard_head
+from fedsemi.settings import STRICT, Count, NotNegative, Share, Whole
 
 ProbeMaker = Callable[[Workbench], Probe]
 
@@ -86,6 +89,44 @@ class MeanTeaching:
         return SemiSupervised(Supervised(bench), unsupervised)
 
 
+@with_config(STRICT)
+@dataclass(frozen=True)
+class AdaptiveAdjustment:
+    """ACR: two heads, and logits adjusted by an estimate of the class prior."""
+
+    name: Literal["acr"] = "acr"
+    """Which learner this is."""
+    cutoff: Share = 0.95
+    """Confidence from which a pseudo-label is learned and counted."""
+    ema: Share = 0.9
+    """What the running class shares keep of themselves in a step."""
+    adapt_after: Count = 5
+    """Local epochs of a client before its adjustment adapts."""
+
+    def objective(
+        self,
+        bench: Workbench,
+        probe: ProbeMaker | None = None,
+        prior: Tensor | None = None,
+    ) -> Objective:
+        """Build the objective; without a prior each client estimates its own."""
+        unsupervised = TwoHeadPseudoLabel(
+            bench,
+            cutoff=self.cutoff,
+            ema=self.ema,
+            adapt_after=self.adapt_after,
+            prior=prior,
+            probe=None if probe is None else probe(bench),
+        )
+        supervised = TwoHeadSupervised(bench, send_counts=prior is not None)
+        return SemiSupervised(supervised, unsupervised)
+
+
+def parts_of(learner: Learner) -> Parts | None:
+    """Return what a learner puts beside the classifier: ACR a second head."""
+    return standard_head if isinstance(learner, AdaptiveAdjustment) else None
+
+
 def _labeler(bench: Workbench, cutoff: float, probe: ProbeMaker | None) -> Labeler:
     return Labeler(bench, cutoff, None if probe is None else probe(bench))
 
@@ -99,7 +140,8 @@ def _name(learner: Any) -> str:
 
 Learner = Annotated[
     Annotated[PseudoLabeling, Tag("pseudo-label")]
-    | Annotated[MeanTeaching, Tag("mean-teacher")],
+    | Annotated[MeanTeaching, Tag("mean-teacher")]
+    | Annotated[AdaptiveAdjustment, Tag("acr")],
     Discriminator(_name),
 ]
 """All local learners; to add one, add a line with its name."""

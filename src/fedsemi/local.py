@@ -63,6 +63,14 @@ class Setup:
     device: str = "cpu"
     guard: Guard = field(default_factory=Guard)
 
+    def first_parts(self, weights: Weights, parts: Parts | None) -> Weights:
+        """Return the weights with which the parts beside this classifier start."""
+        return {
+            f"{name}.{key}": value
+            for name, part in (parts(self.load(weights)) if parts else {}).items()
+            for key, value in weights_of(part).items()
+        }
+
     def load(self, weights: Weights, parts: Parts | None = None) -> Classifier:
         """Build the network, with the parts beside it if there are any."""
         model = self.model.empty()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fedsemi.methods.fedavg import FedAvg, FedAvgSemi, UniformSemi
+from fedsemi.methods.fedrod import FedRoD, FedRoDDual
 from fedsemi.methods.semianagg import PermutedSemi, SemiAnAgg
+from fedsemi.methods.ssil_cdm import SsilCdm
 from fedsemi.methods.supervised import SupervisedFedAvg
 
 METHODS: dict[str, Any] = {
@@ -15,4 +17,7 @@ METHODS: dict[str, Any] = {
     "uniform-semi": UniformSemi,
     "permuted-semi": PermutedSemi,
     "semianagg": SemiAnAgg,
+    "ssil-cdm": SsilCdm,
+    "fedrod": FedRoD,
+    "fedrod-dual": FedRoDDual,
 }

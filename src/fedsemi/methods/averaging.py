@@ -11,7 +11,7 @@ from pydantic import Field
 from torch import Tensor
 
 from fedsemi.data.client import Client
-from fedsemi.learners import Learner, PseudoLabeling
+from fedsemi.learners import Learner, PseudoLabeling, parts_of
 from fedsemi.local import Setup, answer
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
@@ -37,7 +37,8 @@ class Averaging:
         self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
     ) -> ServerState:
         """Begin with these weights."""
-        return ServerState(weights, tuple(clients), seed=seed)
+        parts = self.setup.first_parts(weights, parts_of(self.learner))
+        return ServerState(weights, tuple(clients), seed=seed, parts=parts)
 
     def plan(self, state: ServerState) -> Sequence[Task]:
         """Ask every client that takes part to learn."""
@@ -51,7 +52,8 @@ class Averaging:
         self, task: Task, client: Client, memory: Memory
     ) -> tuple[Update, Memory]:
         """Learn on one client."""
-        return answer(task, client, memory, self.setup, self.learner.objective)
+        make, parts = self.learner.objective, parts_of(self.learner)
+        return answer(task, client, memory, self.setup, make, parts)
 
     def aggregate(self, state: ServerState, updates: Sequence[Update]) -> ServerState:
         """Average the updates with the method's shares."""

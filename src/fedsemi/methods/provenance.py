@@ -42,5 +42,26 @@ PROVENANCE: dict[str, Provenance] = {
     "semianagg": Provenance(
         _SEMIANAGG, 2024, _ANY, "labels half, unlabeled by diversity", "Eq. 3 and 4"
     ),
+    "ssil-cdm": Provenance(
+        "ACR, CVPR, in SemiAnAgg's appendix",
+        2024,
+        "two heads, adaptive adjustment",
+        "FedAvg-Semi, or FedAvg",
+        "our reading, no code released",
+    ),
+    "fedrod": Provenance(
+        "FedRoD, ICLR, in SemiAnAgg's appendix",
+        2024,
+        "balanced softmax, personal head",
+        "FedAvg-Semi",
+        "our reading; its global model is that of fedavg-semi",
+    ),
+    "fedrod-dual": Provenance(
+        "FedRoD, ICLR, in SemiAnAgg's appendix",
+        2024,
+        "balanced softmax, personal head labels too",
+        "FedAvg-Semi",
+        "our reading, 'Dual' is not defined in the paper",
+    ),
 }
 """By the name of the method; a test asks for a line for each of `METHODS`."""

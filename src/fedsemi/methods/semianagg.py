@@ -16,6 +16,7 @@ from torch import Tensor
 
 from fedsemi.contributions import Rule, by_diversity, permuted
 from fedsemi.data.client import Client
+from fedsemi.learners import parts_of
 from fedsemi.local import answer
 from fedsemi.messages import DIVERSITY, Memory, Task, Update
 from fedsemi.method import ServerState
@@ -73,7 +74,8 @@ class SemiAnAgg(SemiAveraging):
             for seed, sha256 in zip(seeds, hashes, strict=True)
         ]
         make = partial(self.learner.objective, probe=partial(make_probe, anchors))
-        return answer(task, client, memory, self.setup, make)
+        parts = parts_of(self.learner)
+        return answer(task, client, memory, self.setup, make, parts)
 
     @property
     def anchor_sha256(self) -> str:

@@ -54,6 +54,12 @@ class ModelSpec:
         """Whether features may be negative, and with them a cosine of two of them."""
         return self.name == "simple-cnn"
 
+    @property
+    def num_features(self) -> int:
+        """d, the length of a feature."""
+        with torch.device("meta"):
+            return _builder(self.name)(self).num_features
+
     def build(self, seed: int) -> Classifier:
         """Return the network with random weights that depend on `seed` alone.
 
