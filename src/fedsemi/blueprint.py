@@ -54,6 +54,11 @@ class Blueprint:
             return fresh
         return _fitting(read_weights(Path(self.experiment.start)), fresh)
 
+    def on(self, device: str) -> Blueprint:
+        """Return the same blueprint, computed elsewhere."""
+        experiment = self.experiment.model_copy(update={"device": device})
+        return Blueprint(experiment, self.model, self.views, self.class_names)
+
     def provenance(self) -> dict[str, Any]:
         """Name the data by hashes, as far as this side knows them."""
         return {}

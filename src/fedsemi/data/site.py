@@ -1,0 +1,105 @@
+"""The folder of one site: its images, its labels where it has them, its class list."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import save
+
+from fedsemi.data.client import Client
+from fedsemi.data.dataset import ImageSet
+from fedsemi.errors import DataError
+from fedsemi.storage import make_folder, read_weights, write_whole
+
+_IMAGES = "site.safetensors"
+_ABOUT = "site.json"
+_TEST = "test.safetensors"
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """What a site owns and what it calls the classes."""
+
+    client: Client
+    class_names: tuple[str, ...]
+
+
+def write_site(folder: Path, site: Site) -> None:
+    """Write a site's folder; true labels of the unlabeled part are not in it."""
+    make_folder(folder)
+    client = site.client
+    tensors = {
+        "labeled_images": client.labeled_images,
+        "labels": client.labels,
+        "unlabeled_images": client.unlabeled_images,
+    }
+    about = {"id": client.id, "class_names": site.class_names}
+    _write_tensors(folder / _IMAGES, tensors)
+    write_whole(folder / _ABOUT, (json.dumps(about, indent=2) + "\n").encode())
+
+
+def read_site(folder: Path) -> Site:
+    """Read a site's folder and check it."""
+    id, names = _about(folder / _ABOUT)
+    tensors = read_weights(folder / _IMAGES)
+    for name, dtype, dims in (
+        ("labeled_images", torch.uint8, 4),
+        ("labels", torch.int64, 1),
+        ("unlabeled_images", torch.uint8, 4),
+    ):
+        found = tensors.get(name)
+        if found is None or found.dtype != dtype or found.ndim != dims:
+            raise DataError(
+                f"'{folder / _IMAGES}' needs '{name}' as {dtype} with {dims} "
+                "dimensions; write the folder again with `fedsemi deal`",
+                code="FS3020",
+            )
+    client = Client(id, **tensors)
+    if len(client.labels) != len(client.labeled_images) or not bool(
+        ((client.labels >= 0) & (client.labels < len(names))).all()
+    ):
+        raise DataError(
+            f"'{folder}': every labeled image needs a label from 0 to {len(names) - 1}",
+            code="FS3020",
+        )
+    return Site(client, names)
+
+
+def write_test_set(folder: Path, test: ImageSet) -> None:
+    """Write what the coordinator measures the model on."""
+    make_folder(folder)
+    tensors = {"images": test.images, "labels": test.labels}
+    _write_tensors(folder / _TEST, tensors)
+
+
+def read_test_set(folder: Path) -> ImageSet | None:
+    """Read the coordinator's test set, if it has one."""
+    if not (folder / _TEST).exists():
+        return None
+    tensors = read_weights(folder / _TEST)
+    return ImageSet(tensors["images"], tensors["labels"])
+
+
+def _write_tensors(path: Path, tensors: dict[str, torch.Tensor]) -> None:
+    write_whole(path, save({k: v.contiguous() for k, v in tensors.items()}))
+
+
+def _about(path: Path) -> tuple[int, tuple[str, ...]]:
+    try:
+        about = json.loads(path.read_text("utf-8"))
+        if not isinstance(about["id"], int) or not isinstance(
+            about["class_names"], list
+        ):
+            raise TypeError("'id' must be a number, 'class_names' a list")
+    except FileNotFoundError:
+        raise DataError(
+            f"there is no '{path}'; a site's folder needs site.json and "
+            "site.safetensors, as `fedsemi deal` writes them",
+            code="FS3020",
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"'{path}' is damaged: {error}", code="FS3020") from None
+    return about["id"], tuple(about["class_names"])

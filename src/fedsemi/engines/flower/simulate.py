@@ -1,0 +1,109 @@
+"""Simulations on Flower: on its Ray runtime, or on a loopback grid."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from flwr.app import Context
+from flwr.clientapp import ClientApp
+from flwr.serverapp import Grid, ServerApp
+
+from fedsemi.blueprint import Blueprint
+from fedsemi.build import Simulation
+from fedsemi.data.site import Site, write_site
+from fedsemi.engines.flower.client_app import client_app, simulated_desk
+from fedsemi.engines.flower.engine import PATIENCE, FlowerEngine, Patience
+from fedsemi.engines.flower.loopback import LoopbackGrid
+from fedsemi.engines.flower.roster import Roster
+from fedsemi.experiment import Judge, Step, run_stages
+from fedsemi.method import Method
+
+T = TypeVar("T")
+
+_JOIN_SECONDS = 300.0
+
+
+def run_on_grid(
+    grid: Grid,
+    blueprint: Blueprint,
+    judge: Judge,
+    num_sites: int,
+    patience: Patience = PATIENCE,
+    join_seconds: float = _JOIN_SECONDS,
+) -> Iterator[Step]:
+    """Run all stages on the sites of a grid, once enough of them have joined."""
+    roster = Roster(grid, blueprint)
+    roster.wait_for(num_sites, join_seconds)
+
+    def open_engine(method: Method[Any], stage: int) -> FlowerEngine:
+        return FlowerEngine(grid, roster, stage, patience)
+
+    yield from run_stages(blueprint, open_engine, judge)
+
+
+def conduct_on_loopback(simulation: Simulation) -> Iterator[Step]:
+    """Run all stages through Flower's records, without its transport."""
+    clients = simulation.federation.clients
+    with dealt(simulation) as app:
+        grid = LoopbackGrid(app, len(clients))
+        yield from run_on_grid(grid, simulation, _judge(simulation), len(clients))
+
+
+def conduct_on_ray(simulation: Simulation, watch: Callable[[Iterator[Step]], T]) -> T:
+    """Run all stages on Flower's simulation runtime, one core for each client.
+
+    Args:
+        simulation: What to run.
+        watch: Consumes the steps; it is called in the thread of the ServerApp.
+
+    Returns:
+        What `watch` returns.
+    """
+    from flwr.simulation import run_simulation
+
+    num_sites = len(simulation.federation.clients)
+    server, results = ServerApp(), list[T]()
+
+    @server.main()
+    def main(grid: Grid, context: Context) -> None:
+        steps = run_on_grid(grid, simulation, _judge(simulation), num_sites)
+        results.append(watch(steps))
+
+    with dealt(simulation) as app:
+        # Workers of Ray inherit these: one torch thread gives the same bits everywhere.
+        os.environ["OMP_NUM_THREADS"] = "1"
+        os.environ["FLWR_TELEMETRY_ENABLED"] = "0"
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+        logging.getLogger("flwr").setLevel(logging.ERROR)
+        run_simulation(
+            server,
+            app,
+            num_sites,
+            backend_config={
+                "init_args": {"include_dashboard": False, "log_to_driver": False},
+                "client_resources": {"num_cpus": 1, "num_gpus": 0.0},
+            },
+        )
+    return results[0]
+
+
+@contextmanager
+def dealt(simulation: Simulation) -> Iterator[ClientApp]:
+    """Give every client a folder for a while, and an app that works there."""
+    with tempfile.TemporaryDirectory(prefix="fedsemi-sites-") as name:
+        folder = Path(name)
+        for number, client in enumerate(simulation.federation.clients):
+            write_site(folder / f"site-{number}", Site(client, simulation.class_names))
+        yield client_app(partial(simulated_desk, simulation.as_json(), folder))
+
+
+def _judge(simulation: Simulation) -> Judge:
+    federation = simulation.federation
+    return Judge(federation.test, federation.held_out)

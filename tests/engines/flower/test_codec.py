@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("flwr")
+
+from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
+
+from fedsemi.engines.flower.codec import (
+    Introduction,
+    Order,
+    decode_introduction,
+    decode_order,
+    decode_tensors,
+    decode_update,
+    encode_introduction,
+    encode_order,
+    encode_tensors,
+    encode_update,
+    num_bytes,
+)
+from fedsemi.errors import ProtocolError
+from fedsemi.messages import Task, Update
+from fedsemi.weights import digest
+
+_dtypes = st.sampled_from(
+    [torch.float32, torch.float16, torch.float64, torch.int64, torch.uint8, torch.bool]
+)
+_tensor = st.builds(
+    lambda dtype, shape: (torch.rand(shape) * 100).to(dtype),
+    _dtypes,
+    st.lists(st.integers(0, 4), max_size=3),
+)
+_tensors = st.dictionaries(st.text(min_size=1, max_size=8), _tensor, max_size=4)
+_whole = st.integers(0, 2**62)
+
+
+def _update(**changes: object) -> Update:
+    content = {"client": 1, "round": 2, "num_labeled": 3, "num_unlabeled": 4}
+    weights = {"w": torch.ones(2, 2)}
+    return Update(**{"weights": weights, **content, **changes})  # type: ignore[arg-type]
+
+
+@settings(max_examples=60, deadline=None)
+@given(_tensors, _tensors, _whole, _whole, _whole)
+def test_an_order_survives_the_journey(weights, broadcast, seed, after, number):
+    task = Task(number, 7, weights, broadcast, group=2, seed=seed)
+    found = decode_order(encode_order(Order(task, 1, after)))
+    assert digest(found.task.weights) == digest(weights)
+    assert digest(found.task.broadcast) == digest(broadcast)
+    assert (found.stage, found.after, found.task.seed) == (1, after, seed)
+    assert (found.task.client, found.task.round, found.task.group) == (number, 7, 2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    _tensors,
+    _tensors,
+    st.dictionaries(st.text(max_size=5), st.floats(allow_nan=False), max_size=3),
+)
+def test_an_update_survives_the_journey(weights, statistics, metrics):
+    sent = _update(weights=weights, statistics=statistics, metrics=metrics)
+    found = decode_update(encode_update(sent))
+    assert digest(found.weights) == digest(weights)
+    assert digest(found.statistics) == digest(statistics)
+    assert found.metrics == metrics
+    assert (found.client, found.round, found.num_unlabeled) == (1, 2, 4)
+
+
+def test_an_introduction_survives_the_journey():
+    sent = Introduction(1, 2, 3, ["a", "b"], "m", ["", "x"], "p", "0.1", "2.13")
+    assert decode_introduction(encode_introduction(sent)) == sent
+
+
+def test_an_introduction_with_a_wrong_type_is_refused():
+    content = encode_introduction(Introduction(1, 2, 3, [], "m", [], "p", "0", "2"))
+    content["introduction"]["num_labeled"] = "many"
+    with pytest.raises(ProtocolError, match="num_labeled"):
+        decode_introduction(content)
+
+
+def test_an_undeclared_record_is_refused():
+    content = encode_update(_update())
+    content["images"] = ArrayRecord({"x": Array(np.zeros(3))})
+    with pytest.raises(ProtocolError, match="FS2101 the record 'images' is undeclared"):
+        decode_update(content)
+
+
+def test_an_undeclared_number_is_refused():
+    content = encode_update(_update())
+    content["update"]["age_of_patient"] = 40
+    with pytest.raises(ProtocolError, match="FS2101"):
+        decode_update(content)
+
+
+def test_an_oversized_answer_is_refused_before_it_is_decoded():
+    content = encode_update(_update(weights={"w": torch.zeros(1000)}))
+    assert num_bytes(content) > 4000
+    with pytest.raises(ProtocolError, match="FS2105"):
+        decode_update(content, limit=3000)
+
+
+def test_a_header_that_claims_more_than_is_there_is_refused():
+    record = encode_tensors({"w": torch.zeros(4)})
+    honest = record["w"]
+    data = honest.data.replace(b"(4,)", b"(9,)")
+    record["w"] = Array("float32", (9,), honest.stype, data)
+    with pytest.raises(ProtocolError, match="FS2105"):
+        decode_tensors(record)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        Array("float32", (2, 2), "numpy.ndarray", Array(np.zeros(3)).data),
+        Array("object", (1,), "numpy.ndarray", b"x"),
+        Array("float32", (1,), "pickle", b"x"),
+        Array("float32", (1,), "numpy.ndarray", b"no header at all"),
+    ],
+)
+def test_an_array_that_is_not_what_it_says_is_refused(array):
+    with pytest.raises(ProtocolError):
+        decode_tensors(ArrayRecord({"w": array}))
+
+
+def test_a_missing_number_is_refused():
+    content = encode_update(_update())
+    content["update"] = ConfigRecord({"client": 1})
+    with pytest.raises(ProtocolError, match="FS2101"):
+        decode_update(content)
+
+
+def test_an_empty_message_is_refused():
+    with pytest.raises(ProtocolError, match="missing"):
+        decode_order(RecordDict())
