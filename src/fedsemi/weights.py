@@ -75,5 +75,6 @@ def digest(weights: Weights) -> str:
     for key in sorted(weights):
         value = weights[key].detach().cpu().contiguous()
         sha.update(f"{key}:{value.dtype}:{tuple(value.shape)}".encode())
-        sha.update(value.reshape(-1).view(torch.uint8).numpy().tobytes())
+        if value.numel():
+            sha.update(value.reshape(-1).view(torch.uint8).numpy().tobytes())
     return sha.hexdigest()

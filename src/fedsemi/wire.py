@@ -87,6 +87,6 @@ def _require(holds: bool, what: str) -> None:
     if not holds:
         raise ProtocolError(
             f"the method would send {what}, which it does not declare; nothing was "
-            "sent. Declare statistics in the method's `statistics`, metrics in wire.METRICS",
+            "sent. Declare it in the method's `statistics` or in wire.METRICS",
             code="FS2120",
         )

@@ -15,9 +15,9 @@ pytest.importorskip("flwr")
 def tiny(method: str = "semianagg", rounds: int = 2, **settings: Any) -> Simulation:
     content = {
         "seed": 3,
-        "data": {"name": "synthetic", "train_limit": 90, "test_limit": 20},
+        "data": {"name": "synthetic", "train_limit": 60, "test_limit": 8},
         "partition": {"num_clients": 3},
-        "model": {"name": "resnet8", "width": 4},
+        "model": {"name": "resnet8", "width": 2},
         "local": {"batch_size": 16},
         "stages": [
             {"method": "supervised", "rounds": 1},

@@ -45,7 +45,7 @@ def _update(**changes: object) -> Update:
     return Update(**{"weights": weights, **content, **changes})  # type: ignore[arg-type]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(_tensors, _tensors, _whole, _whole, _whole)
 def test_an_order_survives_the_journey(weights, broadcast, seed, after, number):
     task = Task(number, 7, weights, broadcast, group=2, seed=seed)
@@ -56,7 +56,7 @@ def test_an_order_survives_the_journey(weights, broadcast, seed, after, number):
     assert (found.task.client, found.task.round, found.task.group) == (number, 7, 2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     _tensors,
     _tensors,

@@ -46,10 +46,12 @@ def exchange(
         # One at a time: a request must stay small enough for a proxy's body limit.
         for id in grid.push_messages([Message(content, node, kind, ttl=ttl)]):
             waiting[id] = key
-    while waiting and time.monotonic() < deadline:
+    while waiting:
         for reply in grid.pull_messages(list(waiting)):
             key = waiting.pop(reply.metadata.reply_to_message_id)
             _open(reply, key, decode, post)
+        if time.monotonic() > deadline:
+            break
         if waiting:
             time.sleep(_PAUSE)
     for key in waiting.values():
