@@ -18,14 +18,19 @@ from fedsemi.errors import ProtocolError
 from fedsemi.guard import Guard
 from fedsemi.messages import DIVERSITY, Update
 from fedsemi.seeds import Streams, seed_of
+from fedsemi.weights import distance, weighted_mean
 
 Contributions = Callable[[Sequence[Update]], Tensor]
 Rule = Literal["paper", "released"]
 
 
-def by_data_size(updates: Sequence[Update]) -> Tensor:
-    """Weigh by labeled plus pseudo-labeled samples (FedAvg)."""
-    return _normalized(_column(updates, "num_labeled", "num_pseudo"))
+def by_data_size(updates: Sequence[Update], labeled_multiplier: float = 1.0) -> Tensor:
+    """Weigh by labeled plus pseudo-labeled samples (FedAvg).
+
+    CBAFed counts a label as often as its multiplier says.
+    """
+    labeled = labeled_multiplier * _column(updates, "num_labeled")
+    return _normalized(labeled + _column(updates, "num_pseudo"))
 
 
 def by_supervision(updates: Sequence[Update], labeled_share: float = 0.5) -> Tensor:
@@ -95,6 +100,77 @@ def diversity_weights(diversity: Tensor, rule: Rule = "paper") -> Tensor:
     return _normalized(per_class.sum(1))
 
 
+def by_size(updates: Sequence[Update]) -> Tensor:
+    """Weigh by all samples, labeled or not."""
+    return _normalized(_column(updates, "num_labeled", "num_unlabeled"))
+
+
+def by_label_status(updates: Sequence[Update], labeled_share: float = 0.5) -> Tensor:
+    """Weigh labeled and unlabeled samples apart, whether confident or not."""
+    unlabeled = _normalized(_column(updates, "num_unlabeled"))
+    return _join(updates, unlabeled, labeled_share)
+
+
+def by_consensus(
+    updates: Sequence[Update],
+    scales: tuple[float, float],
+    boost: float = 6.0,
+    boost_once: bool = False,
+    legacy_distance: bool = False,
+) -> Tensor:
+    """Weigh within each group by closeness to its mean; groups count alike (RSCFed).
+
+    Args:
+        updates: The answers of all groups.
+        scales: How fast a weight falls with the distance, in a group with labels and
+            in one without.
+        boost: How much more a client with labels counts.
+        boost_once: Whether the boost enters the group's mean only; as released, it
+            enters the final weights a second time.
+        legacy_distance: Whether batch-norm step counters are part of the distance, as
+            released.
+    """
+    shares = torch.zeros(len(updates), dtype=torch.float64)
+    for group in sorted({update.group for update in updates}):
+        members = [i for i, update in enumerate(updates) if update.group == group]
+        chosen = [updates[i] for i in members]
+        size = _column(chosen, "num_labeled", "num_unlabeled")
+        labeled = _column(chosen, "num_labeled") > 0
+        start = consensus_start(size, labeled, boost)
+        shares[members] = consensus_weights(
+            start,
+            size,
+            _distances(chosen, start, legacy_distance),
+            scales[0] if labeled.any() else scales[1],
+            torch.where(labeled & (not boost_once), boost, 1.0),
+        )
+    return _normalized(shares)
+
+
+def consensus_start(size: Tensor, labeled: Tensor, boost: float) -> Tensor:
+    """Return the shares of a group's first mean, [P]: by size, labels boosted."""
+    return _normalized(size * torch.where(labeled, boost, 1.0))
+
+
+def consensus_weights(
+    start: Tensor, size: Tensor, distance: Tensor, scale: float, boost: Tensor
+) -> Tensor:
+    """Return boost * start * exp(-scale * distance / size), normalized, [P].
+
+    In log space: at a scale of 10,000 every weight would underflow to zero.
+    """
+    log = (boost * start).log() - scale * distance / _nonzero(size)
+    return log.softmax(0) if start.any() else start
+
+
+def _distances(updates: Sequence[Update], shares: Tensor, legacy: bool) -> Tensor:
+    many = [update.weights for update in updates]
+    if legacy:
+        many = [{key: value.double() for key, value in w.items()} for w in many]
+    centre = weighted_mean(many[0], many, shares)
+    return torch.tensor([distance(w, centre) for w in many], dtype=torch.float64)
+
+
 def guarded_weights(diversity: Tensor, rule: Rule, guard: Guard) -> Tensor:
     """Return Eq. 4 of trimmed diversities [K, C], with every share [K] capped."""
     return guard.capped(diversity_weights(guard.trimmed(diversity), rule))
@@ -106,7 +182,7 @@ def _diversity_shares(
     holders = [i for i, update in enumerate(updates) if update.num_unlabeled]
     shares = torch.zeros(len(updates), dtype=torch.float64)
     if holders:
-        rows = torch.stack([_statistic(updates[i], DIVERSITY) for i in holders])
+        rows = torch.stack([statistic(updates[i], DIVERSITY) for i in holders])
         shares[holders] = (
             diversity_weights(rows, rule)
             if guard is None
@@ -138,7 +214,8 @@ def _nonzero(values: Tensor) -> Tensor:
     return torch.where(values == 0, torch.ones_like(values), values)
 
 
-def _statistic(update: Update, name: str) -> Tensor:
+def statistic(update: Update, name: str) -> Tensor:
+    """Return a statistic that the aggregation cannot do without."""
     if name not in update.statistics:
         raise ProtocolError(
             f"client {update.client} did not send the statistic '{name}', which this "

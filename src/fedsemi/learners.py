@@ -11,7 +11,7 @@ from torch import Tensor
 
 from fedsemi.local import Parts, Workbench
 from fedsemi.objectives.acr import TwoHeadPseudoLabel
-from fedsemi.objectives.base import Objective, SemiSupervised
+from fedsemi.objectives.base import Objective, SemiSupervised, View
 from fedsemi.objectives.labeler import Labeler, Probe
 from fedsemi.objectives.mean_teacher import MeanTeacher
 from fedsemi.objectives.pseudo_label import PseudoLabel, Teacher
@@ -71,7 +71,7 @@ class MeanTeaching:
     """What the teacher keeps of itself in a step, once it is old enough."""
     cutoff: Share = 0.9
     """Confidence of the teacher from which a sample is counted and compared."""
-    views: Literal["weak", "strong"] = "weak"
+    views: View = "weak"
     """The student's view; the teacher's is weak."""
 
     def objective(self, bench: Workbench, probe: ProbeMaker | None = None) -> Objective:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 import torch
@@ -119,6 +119,8 @@ class Workbench:
 
 
 ObjectiveMaker = Callable[[Workbench], Objective]
+Between = Callable[[Iterator[float], Classifier], Iterator[float]]
+"""Passes the losses of the epochs on, and may change the student after each."""
 
 
 def answer(
@@ -128,6 +130,7 @@ def answer(
     setup: Setup,
     make: ObjectiveMaker,
     parts: Parts | None = None,
+    between: Between | None = None,
 ) -> tuple[Update, Memory]:
     """Carry out a task in the usual way: learn for E epochs from the global model.
 
@@ -138,7 +141,8 @@ def answer(
     teacher = frozen(copy.deepcopy(student))
     objective = recall(make(bench), memory).to(setup.device)
     optimizer = sgd(student, client, setup.local, memory)
-    losses = list(learn(bench, student, teacher, objective, optimizer))
+    epochs = learn(bench, student, teacher, objective, optimizer)
+    losses = list(between(epochs, student) if between else epochs)
     update = Update(
         client=task.client,
         round=task.round,
@@ -179,6 +183,11 @@ def learn(
             total += loss.detach()
             steps += 1
         yield float(total) / max(steps, 1)
+
+
+def with_epochs(setup: Setup, epochs: int) -> Setup:
+    """Return the setup with another number of epochs."""
+    return replace(setup, local=replace(setup.local, epochs=epochs))
 
 
 def frozen(model: Classifier) -> Classifier:

@@ -45,6 +45,12 @@ class Client:
             self.id, self.labeled_images, self.labels, self.unlabeled_images[:0]
         )
 
+    def only_unlabeled(self) -> Client:
+        """Return this client without its labeled part."""
+        return Client(
+            self.id, self.labeled_images[:0], self.labels[:0], self.unlabeled_images
+        )
+
 
 @dataclass(frozen=True)
 class Batch:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from fedsemi.methods.cbafed import CBAFed
+from fedsemi.methods.cbafed_warmup import CBAFedWarmup
 from fedsemi.methods.fedavg import FedAvg, FedAvgSemi, UniformSemi
 from fedsemi.methods.fedrod import FedRoD, FedRoDDual
+from fedsemi.methods.isofed import IsoFed
+from fedsemi.methods.rscfed import RSCFed
 from fedsemi.methods.semianagg import PermutedSemi, SemiAnAgg
 from fedsemi.methods.ssil_cdm import SsilCdm
 from fedsemi.methods.supervised import SupervisedFedAvg
@@ -20,4 +24,8 @@ METHODS: dict[str, Any] = {
     "ssil-cdm": SsilCdm,
     "fedrod": FedRoD,
     "fedrod-dual": FedRoDDual,
+    "rscfed": RSCFed,
+    "cbafed-warmup": CBAFedWarmup,
+    "cbafed": CBAFed,
+    "isofed": IsoFed,
 }

@@ -42,6 +42,25 @@ PROVENANCE: dict[str, Provenance] = {
     "semianagg": Provenance(
         _SEMIANAGG, 2024, _ANY, "labels half, unlabeled by diversity", "Eq. 3 and 4"
     ),
+    "rscfed": Provenance(
+        "RSCFed, CVPR", 2022, "mean teacher", "by closeness to each group's mean"
+    ),
+    "cbafed-warmup": Provenance(
+        "CBAFed, CVPR", 2023, "labels", "by labels, mixed with older models"
+    ),
+    "cbafed": Provenance(
+        "CBAFed, CVPR",
+        2023,
+        "class-balanced pseudo-labels",
+        "by labels and pseudo-labels, mixed with older models",
+    ),
+    "isofed": Provenance(
+        "IsoFed, MICCAI",
+        2023,
+        "information maximization, mean teacher",
+        "labeled and unlabeled by turns",
+        "our reading",
+    ),
     "ssil-cdm": Provenance(
         "ACR, CVPR, in SemiAnAgg's appendix",
         2024,

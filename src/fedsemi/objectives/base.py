@@ -6,11 +6,16 @@ Its persistent buffers are what the client remembers from round to round; buffer
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 
 from fedsemi.data.client import Batch
 from fedsemi.models import Classifier
+
+View = Literal["weak", "strong"]
+"""Whether a method of the time before RandAugment gets a strong view as well."""
 
 
 class Objective(nn.Module):

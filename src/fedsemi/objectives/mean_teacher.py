@@ -6,20 +6,18 @@ sharpened targets as in RSCFed (CVPR 2022).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from fedsemi.data.client import Batch
 from fedsemi.models import Classifier
-from fedsemi.objectives.base import Objective
+from fedsemi.objectives.base import Objective, View
 from fedsemi.objectives.labeler import Labeler
 
 if TYPE_CHECKING:
     from fedsemi.local import Workbench
-
-View = Literal["weak", "strong"]
 
 
 class MeanTeacher(Objective):

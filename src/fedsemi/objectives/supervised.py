@@ -14,18 +14,19 @@ from torch.nn import functional as F
 
 from fedsemi.data.client import Batch
 from fedsemi.models import Classifier
-from fedsemi.objectives.base import Objective
+from fedsemi.objectives.base import Objective, View
 
 if TYPE_CHECKING:
     from fedsemi.local import Workbench
 
 
 class Supervised(Objective):
-    """The mean loss of the weak and the strong view, as released for every method."""
+    """The mean loss of the weak and the strong view, or of the weak view alone."""
 
-    def __init__(self, bench: Workbench) -> None:
+    def __init__(self, bench: Workbench, views: View = "strong") -> None:
         super().__init__()
         self._bench = bench
+        self.views = views
         self._log_prior = (
             0.0
             if bench.setup.local.loss == "cross-entropy"
@@ -37,9 +38,11 @@ class Supervised(Objective):
     def forward(self, student: Classifier, batch: Batch) -> Tensor:
         """Return the loss of the labeled part."""
         images, labels = self._bench.labeled(batch.labeled)
-        views = torch.cat([self._bench.weak(images), self._bench.strong(images)])
-        logits = student(views).logits
-        return F.cross_entropy(logits + self._log_prior, labels.repeat(2))
+        views = [self._bench.weak(images)]
+        if self.views == "strong":
+            views.append(self._bench.strong(images))
+        logits = student(torch.cat(views)).logits
+        return F.cross_entropy(logits + self._log_prior, labels.repeat(len(views)))
 
 
 def log_prior(labels: Tensor, num_classes: int) -> Tensor:

@@ -1,0 +1,165 @@
+"""CBAFed: thresholds that follow the classes, and models that remember older ones.
+
+Li et al., Class Balanced Adaptive Pseudo Labeling for Federated Semi-Supervised
+Learning, CVPR 2023. The server counts labels and pseudo-labels of the last round and
+sends thresholds; a client labels itself once and learns from these very views. Where
+older weights are mixed in ("residual connection"), `keep` is the old weights' share.
+
+A partially labeled client learns both parts together for `local.epochs` (our reading);
+only wholly labeled clients have `labeled_epochs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from fedsemi.contributions import by_data_size, statistic
+from fedsemi.data.client import Client
+from fedsemi.local import Setup, Workbench, answer, frozen, with_epochs
+from fedsemi.messages import (
+    CLASS_COUNT,
+    PSEUDO_LABEL,
+    ClientInfo,
+    Memory,
+    Task,
+    Update,
+    Weights,
+)
+from fedsemi.method import ServerState
+from fedsemi.methods.needs import need_labels
+from fedsemi.models import Classifier
+from fedsemi.objectives.base import SemiSupervised, View
+from fedsemi.objectives.class_balanced import FixedViews, class_thresholds, select
+from fedsemi.objectives.supervised import Supervised
+from fedsemi.replies import Statistic
+from fedsemi.seeds import Streams, seed_of
+from fedsemi.settings import Count, Positive, Share
+from fedsemi.weights import blend, weights_of
+
+
+@dataclass(frozen=True)
+class CBAFedState(ServerState):
+    """What the server of CBAFed remembers beside the model."""
+
+    residual: Weights = field(default_factory=dict)
+    """The model that the next residual connection returns to."""
+    class_count: Tensor = field(default_factory=lambda: torch.empty(0))
+    """Labels and pseudo-labels of the last round, [C]; empty before anyone counted."""
+
+
+@dataclass(frozen=True)
+class CBAFed:
+    """Class-balanced pseudo-labels, weighed by their number, with residual weights."""
+
+    setup: Setup
+    cap: Share = 0.95
+    """Largest threshold; 0.90 for SVHN and ISIC."""
+    base: Share = 0.84
+    """Threshold of a class of average frequency, before the spread is taken off."""
+    rare_below: Share = 0.03
+    """Scaled frequency below which a class is rare and may be a second choice."""
+    labeled_multiplier: Positive = 1.0
+    """How often the server counts a label; 10 for ISIC."""
+    labeled_epochs: Count = 11
+    """Epochs of a wholly labeled client; 1 gives it no more work than the others."""
+    local_every: Count = 5
+    """Epochs between two residual connections on a labeled client."""
+    local_keep: Share = 0.8
+    """Share of the older weights in them."""
+    global_every: Count = 5
+    """Rounds between two residual connections on the server."""
+    global_keep: Share = 0.5
+    """Share of the older weights in them."""
+    views: View = "strong"
+    """Of labels: weak and strong as in the paper's re-run, or weak as released."""
+
+    @property
+    def statistics(self) -> Mapping[str, Statistic]:
+        """What the server reads beside the models."""
+        return {CLASS_COUNT: Statistic(self.setup.model.num_classes)}
+
+    def init(
+        self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
+    ) -> CBAFedState:
+        """Begin with these weights, which are the first residual too."""
+        need_labels("cbafed", clients)
+        return CBAFedState(weights, tuple(clients), seed=seed, residual=weights)
+
+    def plan(self, state: CBAFedState) -> Sequence[Task]:
+        """Send thresholds; before the first round, ask for the counts of labels."""
+        if not len(state.class_count):
+            return [state.task(c) for c in state.clients if c.num_labeled]
+        threshold, rare = class_thresholds(
+            state.class_count, self.cap, self.base, self.rare_below
+        )
+        return [state.task(c, threshold=threshold, rare=rare) for c in state.clients]
+
+    def train(
+        self, task: Task, client: Client, memory: Memory
+    ) -> tuple[Update, Memory]:
+        """Label the client once, then learn from labels and these pseudo-labels."""
+        count = client.labels.bincount(minlength=self.setup.model.num_classes)
+        if "threshold" not in task.broadcast:
+            return _counted(task, client, count), memory
+        bench = Workbench(client, self.setup, Streams(seed_of(task.seed, "select")))
+        teacher = frozen(self.setup.load(task.weights))
+        selected = select(
+            bench, teacher, task.broadcast["threshold"], task.broadcast["rare"]
+        )
+        count += selected.labels.cpu().bincount(minlength=len(count))
+        whole = bool(client.num_labeled and not client.num_unlabeled)
+        setup = with_epochs(self.setup, self.labeled_epochs) if whole else self.setup
+        update, kept = answer(
+            task,
+            selected.part_of(client),
+            memory,
+            setup,
+            lambda b: SemiSupervised(Supervised(b, self.views), FixedViews(selected)),
+            between=self._residual if whole else None,
+        )
+        statistics = {CLASS_COUNT: count.float()}
+        update = replace(
+            update, num_unlabeled=client.num_unlabeled, statistics=statistics
+        )
+        return update, {**kept, PSEUDO_LABEL: selected.pseudo_label}
+
+    def aggregate(self, state: CBAFedState, updates: Sequence[Update]) -> CBAFedState:
+        """Average by labels and pseudo-labels; now and then return half of the way."""
+        zeros = torch.zeros(self.setup.model.num_classes, dtype=torch.float64)
+        count = sum((statistic(update, CLASS_COUNT) for update in updates), zeros)
+        if not len(state.class_count):
+            return replace(state, class_count=count)
+        shares = by_data_size(updates, self.labeled_multiplier)
+        weights, residual = state.mixed(updates, shares), state.residual
+        if state.round and state.round % self.global_every == 0:
+            weights = residual = blend(residual, weights, self.global_keep)
+        advanced = state.advanced(weights, updates, shares)
+        return replace(advanced, residual=residual, class_count=count)
+
+    def _residual(
+        self, epochs: Iterator[float], student: Classifier
+    ) -> Iterator[float]:
+        kept: Weights = {}
+        for epoch, loss in enumerate(epochs):
+            if epoch == 0:
+                kept = weights_of(student)
+            elif epoch % self.local_every == 0:
+                kept = blend(kept, weights_of(student), self.local_keep)
+                student.load_state_dict(kept)
+            yield loss
+
+
+def _counted(task: Task, client: Client, count: Tensor) -> Update:
+    """Answer with the counts alone; the model goes back as it came."""
+    return Update(
+        client=task.client,
+        round=task.round,
+        weights=dict(task.weights),
+        num_labeled=client.num_labeled,
+        num_unlabeled=client.num_unlabeled,
+        statistics={CLASS_COUNT: count.float()},
+    )

@@ -1,0 +1,75 @@
+"""CBAFed's warm-up: supervised rounds with temporal ensembling of the model.
+
+Li et al., CVPR 2023 (see `cbafed`). Every few rounds the model is mixed with an older
+one. With one labeled client and one epoch a round, this is the released loop, epoch by
+epoch. Its result alone is the paper's "CBAFed lower bound".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from fedsemi.contributions import by_data_size
+from fedsemi.data.client import Client
+from fedsemi.local import Setup, answer
+from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
+from fedsemi.method import ServerState
+from fedsemi.methods.needs import need_labels
+from fedsemi.objectives.base import View
+from fedsemi.objectives.supervised import Supervised
+from fedsemi.settings import Count, Share
+from fedsemi.weights import blend
+
+
+@dataclass(frozen=True)
+class EnsembleState(ServerState):
+    """The server's state with the older model."""
+
+    residual: Weights = field(default_factory=dict)
+    """The model that the next mix returns to; the first round's at the start."""
+
+
+@dataclass(frozen=True)
+class CBAFedWarmup:
+    """Labeled clients learn; every few rounds most of an older model comes back."""
+
+    setup: Setup
+    ensemble_every: Count = 5
+    """Rounds between two mixes."""
+    ensemble_keep: Share = 0.8
+    """Share of the older model in them."""
+    views: View = "strong"
+    """Weak and strong as in the paper's re-run, or weak as released."""
+
+    def init(
+        self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
+    ) -> EnsembleState:
+        """Begin with these weights."""
+        need_labels("cbafed-warmup", clients)
+        return EnsembleState(weights, tuple(clients), seed=seed)
+
+    def plan(self, state: EnsembleState) -> Sequence[Task]:
+        """Ask the clients that have labels."""
+        return [state.task(client) for client in state.clients if client.num_labeled]
+
+    def train(
+        self, task: Task, client: Client, memory: Memory
+    ) -> tuple[Update, Memory]:
+        """Learn from the labeled part alone."""
+        labeled = client.only_labeled()
+        return answer(
+            task, labeled, memory, self.setup, lambda b: Supervised(b, self.views)
+        )
+
+    def aggregate(
+        self, state: EnsembleState, updates: Sequence[Update]
+    ) -> EnsembleState:
+        """Average by the number of labels; every few rounds, mix with the older."""
+        shares = by_data_size(updates)
+        weights, residual = state.mixed(updates, shares), state.residual
+        if state.round == 0:
+            residual = weights
+        elif state.round % self.ensemble_every == 0:
+            weights = residual = blend(residual, weights, self.ensemble_keep)
+        return replace(state.advanced(weights, updates, shares), residual=residual)
