@@ -141,15 +141,17 @@ class Experiment(_Settings):
 
 
 def load_config(path: Path, overrides: Sequence[str] = ()) -> Experiment:
-    """Read a TOML file, apply `section.key=value` overrides, and check everything."""
+    """Read a TOML file or a run's config.json, apply overrides, check everything."""
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except FileNotFoundError:
         raise ConfigError(f"there is no config '{path}'", code="FS4001") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read '{path}': {error}", code="FS4001") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"'{path}' is not TOML: {error}", code="FS4103") from None
+    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
+        kind = path.suffix.removeprefix(".").upper() or "TOML"
+        raise ConfigError(f"'{path}' is not {kind}: {error}", code="FS4103") from None
     for override in overrides:
         _override(content, override)
     return make_experiment(content)

@@ -5,7 +5,10 @@ FedSemiError                70  a bug, if it is raised as itself
 ├── DataError               65  FS3xxx  a data set, folder or partition is wrong
 ├── CannotCreate            73          an output cannot be made
 ├── StorageError            74  FS1xxx  a file of a run is damaged or cannot be written
-├── Interrupted             75          stopped, but `--resume` continues
+├── Interrupted             75  FS1002  stopped, but `--resume` continues
+├── RunInUse                75  FS1401  another process works in the folder of the run
+├── OutOfMemory             75  FS7101  no memory left, but `--resume` continues
+├── Mismatch                64  FS13xx  a run cannot go on with these settings or data
 ├── ProtocolError           76  FS2xxx  sites and server do not fit together
 └── ClientFailed            70  FS2301  the training code of one client raised
 
@@ -66,6 +69,27 @@ class Interrupted(FedSemiError):
 
     exit_code = 75
     default_code = "FS1002"
+
+
+class RunInUse(FedSemiError):
+    """Another process works in the folder of the run."""
+
+    exit_code = 75
+    default_code = "FS1401"
+
+
+class OutOfMemory(FedSemiError):
+    """There is no memory left; with fewer workers `--resume` continues."""
+
+    exit_code = 75
+    default_code = "FS7101"
+
+
+class Mismatch(FedSemiError):
+    """A run cannot go on with settings, data or software that differ."""
+
+    exit_code = 64
+    default_code = "FS1301"
 
 
 class ProtocolError(FedSemiError):

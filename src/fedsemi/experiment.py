@@ -12,13 +12,14 @@ from typing import Any
 from fedsemi.blueprint import Blueprint
 from fedsemi.build import Simulation
 from fedsemi.calibration import Estimate, estimate, from_metrics
+from fedsemi.checkpoint import Checkpoint
 from fedsemi.data.dataset import ImageSet
 from fedsemi.engines import InProcess, Workers, local_engine
 from fedsemi.evaluate import Metrics, metrics, predict
 from fedsemi.gate import Notice, Rejection
 from fedsemi.local import Setup
 from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights, num_bytes
-from fedsemi.method import Method
+from fedsemi.method import Method, ServerState
 from fedsemi.rounds import Engine, Round, run
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.oracle import Oracle
@@ -77,10 +78,16 @@ class RoundRecord:
 
 @dataclass(frozen=True)
 class Step:
-    """What a caller sees after each round."""
+    """What a caller sees after each round; `memory` answers until the next one."""
 
     record: RoundRecord
-    weights: Weights
+    state: ServerState
+    memory: Callable[[int], Memory]
+
+    @property
+    def weights(self) -> Weights:
+        """The global model."""
+        return self.state.weights
 
 
 EngineMaker = Callable[[Method[Any], int], AbstractContextManager[Engine]]
@@ -97,24 +104,34 @@ class Judge:
     oracle: Oracle | None = None
 
 
-def conduct(simulation: Simulation, workers: int = 1) -> Iterator[Step]:
-    """Run all stages on this machine."""
+def conduct(
+    simulation: Simulation, workers: int = 1, start: Checkpoint | None = None
+) -> Iterator[Step]:
+    """Run all stages on this machine, or those rounds that a checkpoint lacks."""
     federation = simulation.federation
 
     def open_engine(method: Method[Any], stage: int) -> InProcess | Workers:
         return local_engine(method, federation.clients, workers)
 
     judge = Judge(federation.test, federation.held_out, federation.oracle)
-    return run_stages(simulation, open_engine, judge)
+    return run_stages(simulation, open_engine, judge, start)
 
 
 def run_stages(
-    blueprint: Blueprint, open_engine: EngineMaker, judge: Judge
+    blueprint: Blueprint,
+    open_engine: EngineMaker,
+    judge: Judge,
+    start: Checkpoint | None = None,
 ) -> Iterator[Step]:
-    """Run all stages; the weights of one begin the next, client memory starts anew."""
-    weights = blueprint.initial_weights()
-    for number in range(len(blueprint.experiment.stages)):
-        for step in _run_stage(blueprint, number, weights, open_engine, judge):
+    """Run all stages; the weights of one begin the next, client memory starts anew.
+
+    With a checkpoint to start from, only the rounds that it lacks are run.
+    """
+    first = 0 if start is None else start.cursor.stage
+    weights = blueprint.initial_weights() if start is None else start.weights
+    for number in range(first, len(blueprint.experiment.stages)):
+        here = start if number == first else None
+        for step in _run_stage(blueprint, number, weights, open_engine, judge, here):
             weights = step.weights
             yield step
 
@@ -125,16 +142,22 @@ def _run_stage(
     weights: Weights,
     open_engine: EngineMaker,
     judge: Judge,
+    start: Checkpoint | None,
 ) -> Iterator[Step]:
     stage = blueprint.experiment.stages[number]
+    if start is not None and start.cursor.round >= stage.rounds:
+        return
     method = blueprint.method(stage)
     setup = blueprint.setup(stage)
     seed = seed_of(blueprint.experiment.seed, "stage", number)
     every = blueprint.experiment.evaluation.every
     validate = partial(_validation, Validator.of(judge.held_out, setup), seed)
-    teacher = validate(weights, 0)
     with open_engine(method, number) as engine:
         state = method.init(weights, engine.clients(), seed)
+        if start is not None:
+            state = start.state(like=state)
+            engine.restore(start.memories)
+        teacher = validate(state.weights, state.round)
         started = time.perf_counter()
         for done in run(method, engine, state, stage.rounds, blueprint.gate(method)):
             due = done.state.round % every == 0 or done.state.round == stage.rounds
@@ -155,7 +178,7 @@ def _run_stage(
                 skipped=done.skipped,
             )
             teacher = validation
-            yield Step(record, done.state.weights)
+            yield Step(record, done.state, engine.memory)
             started = time.perf_counter()
 
 

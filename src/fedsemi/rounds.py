@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol
 
@@ -29,6 +29,10 @@ class Engine(Protocol):
 
     def memory(self, client: int) -> Memory:
         """Show what a client remembers: for checkpoints and the simulation's oracle."""
+        ...
+
+    def restore(self, memories: Mapping[int, Memory]) -> None:
+        """Give clients their memories back; nothing to do where they keep their own."""
         ...
 
 

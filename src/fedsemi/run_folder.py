@@ -1,79 +1,196 @@
-"""The folder of a run: everything needed to read it, compare it and run it again."""
+"""The folder of a run: everything needed to read it, continue it and run it again."""
 
 from __future__ import annotations
 
 import json
-import os
-import platform
-import sys
+import shutil
 from collections.abc import Sequence
-from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
-
-import torch
+from typing import Any, Self
 
 from fedsemi.blueprint import Blueprint
-from fedsemi.experiment import RoundRecord, Step
-from fedsemi.storage import make_folder, write_weights, write_whole
+from fedsemi.checkpoint import Checkpoint, Cursor, write_checkpoint
+from fedsemi.errors import CannotCreate, StorageError
+from fedsemi.experiment import Step
+from fedsemi.generations import Generations
+from fedsemi.manifest import (
+    check_forkable,
+    check_same_run,
+    checkpoint_identity,
+    manifest,
+)
+from fedsemi.messages import Weights
+from fedsemi.metrics_log import MetricsLog
+from fedsemi.run_lock import RunLock
+from fedsemi.storage import make_folder, remove, write_weights, write_whole
 from fedsemi.weights import digest
 
 MODEL = "model.safetensors"
+METRICS = "metrics.jsonl"
 
 
 class RunFolder:
-    """Writes config, manifest, metrics, summary and model of one run."""
+    """Config, manifest, metrics, checkpoints, summary and model of one run.
+
+    Made by `new`, `resume` or `fork`; closes as a context manager.
+    """
 
     def __init__(self, path: Path, blueprint: Blueprint) -> None:
         self.path = make_folder(path)
-        self._records: list[dict[str, Any]] = []
-        self._write_json("config.json", blueprint.experiment.model_dump(mode="json"))
-        self._write_json("manifest.json", manifest(blueprint))
-        (path / "metrics.jsonl").write_text("", "utf-8")
+        self._lock = RunLock(path)
+        self._blueprint = blueprint
+        self._identity = checkpoint_identity(blueprint)
+        self._generations = Generations(path)
+        self._log = MetricsLog(path / METRICS)
+        self.start: Checkpoint | None = None
+        """Where the run continues; None if at the beginning."""
+        self.notices: list[str] = []
+        """What a person should know about the start."""
 
-    def append(self, record: RoundRecord) -> None:
+    @classmethod
+    def new(cls, path: Path, blueprint: Blueprint, overwrite: bool = False) -> Self:
+        """Begin a run. An unfinished one in the same folder is not thrown away."""
+        folder = cls(path, blueprint)
+        if not overwrite and list(path.glob("ckpt-*")) and not folder._finished:
+            folder.close()
+            raise CannotCreate(
+                f"'{path}' holds an unfinished run; continue it with `fedsemi run "
+                f"--resume {path}`, choose another --out, or pass --overwrite",
+                code="FS1402",
+            )
+        folder._clear()
+        folder._describe()
+        return folder
+
+    @classmethod
+    def resume(cls, path: Path, blueprint: Blueprint) -> Self:
+        """Continue a run from its newest sound checkpoint."""
+        folder = cls(path, blueprint)
+        try:
+            folder._resume()
+        except BaseException:
+            folder.close()
+            raise
+        return folder
+
+    @classmethod
+    def fork(cls, path: Path, blueprint: Blueprint, origin: Path) -> Self:
+        """Begin a run at the newest sound checkpoint of another one."""
+        found, _ = Generations(origin).newest()
+        if found is None:
+            raise StorageError(f"'{origin}' holds no checkpoint", code="FS1101")
+        folder = cls.new(path, blueprint)
+        check_forkable(found.identity, folder._identity, found.cursor)
+        shutil.copyfile(origin / METRICS, path / METRICS)
+        found.rewrite(folder._generations.path(found.cursor.number), folder._identity)
+        folder._generations.keep(found.cursor.number)
+        folder._continue_at(found)
+        folder.notices.append(f"FS1003 forked from {found.path}")
+        return folder
+
+    def append(self, step: Step) -> None:
         """Add a line to metrics.jsonl."""
-        content = record.as_json()
-        self._records.append(content)
-        with (self.path / "metrics.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(content) + "\n")
+        self._log.append(step.record.as_json())
 
-    def finish(self, last: Step) -> dict[str, Any]:
+    def save(self, step: Step) -> None:
+        """Write a checkpoint of the state after a round, and drop the oldest."""
+        record, stages = step.record, self._blueprint.experiment.stages
+        self._log.sync()
+        number = sum(stage.rounds for stage in stages[: record.stage]) + record.round
+        cursor = Cursor(
+            number, record.stage, record.round, self._log.size, self._log.sha256
+        )
+        clients = [client.id for client in step.state.clients]
+        target = self._generations.path(number)
+        write_checkpoint(
+            target, cursor, self._identity, step.state, clients, step.memory
+        )
+        self._generations.keep(number)
+
+    def finish(self, weights: Weights) -> dict[str, Any]:
         """Write the model and the summary; return the summary."""
-        write_weights(self.path / MODEL, last.weights)
-        summary = summarize(self._records) | {"model_sha256": digest(last.weights)}
+        write_weights(self.path / MODEL, weights)
+        summary = summarize(self._log.records) | {
+            "model_sha256": digest(weights),
+            "metrics_sha256": self._log.digest,
+        }
         self._write_json("summary.json", summary)
+        self._generations.keep_only_newest()
         return summary
+
+    def close(self) -> None:
+        """Let other processes have the folder."""
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def _finished(self) -> bool:
+        return (self.path / "summary.json").exists()
+
+    def _resume(self) -> None:
+        found, problems = self._generations.newest()
+        self._generations.remove_partial()
+        if found is None:
+            self._clear()
+            self._describe()
+            self.notices.append("FS1001 no checkpoint yet, starting at the beginning")
+            return
+        for problem in problems:
+            self.notices.append(f"{problem} — using {found.path.name} instead")
+        check_same_run(found.identity, self._identity, found.cursor)
+        self._continue_at(found)
+        cursor = found.cursor
+        self.notices.append(
+            f"FS1001 resuming '{self.path}' after round {cursor.round} of stage "
+            f"{cursor.stage + 1} from {found.path.name} (sha256 {found.sha256[:8]}…)"
+        )
+
+    def _continue_at(self, found: Checkpoint) -> None:
+        cursor = found.cursor
+        self._log = MetricsLog.continued(
+            self.path / METRICS, cursor.log_bytes, cursor.log_sha256
+        )
+        remove(self.path / "summary.json")
+        self._describe()
+        self.start = found
+
+    def _clear(self) -> None:
+        for name in ("summary.json", MODEL):
+            remove(self.path / name)
+        self._generations.clear()
+        self._log = MetricsLog.new(self.path / METRICS)
+
+    def _describe(self) -> None:
+        config = self._blueprint.experiment.model_dump(mode="json")
+        self._write_json("config.json", config)
+        self._write_json("manifest.json", manifest(self._blueprint))
 
     def _write_json(self, name: str, content: object) -> None:
         text = json.dumps(content, indent=2) + "\n"
         write_whole(self.path / name, text.encode())
 
 
-def manifest(blueprint: Blueprint) -> dict[str, Any]:
-    """Describe what made the run: seeds, versions, machine, hashes."""
-    experiment = blueprint.experiment
-    methods = [blueprint.method(stage) for stage in experiment.stages]
-    return {
-        "seed": experiment.seed,
-        "config_sha256": experiment.sha256,
-        **blueprint.provenance(),
-        "anchor_sha256": [getattr(m, "anchor_sha256", None) for m in methods],
-        "threads_per_worker": 1,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "cpu": torch.backends.cpu.get_cpu_capability(),
-        "environment": {
-            k: v for k, v in os.environ.items() if k.startswith(("OMP_", "MKL_"))
-        },
-        "command": sys.argv,
-        "packages": sorted(f"{d.name}=={d.version}" for d in distributions()),
-    }
+def read_json(path: Path) -> Any:
+    """Read a JSON file of a run, or say what is wrong with it."""
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise StorageError(
+            f"cannot read '{path}': {error.strerror}; is this the folder of a run?",
+            code="FS1101",
+        ) from None
+    except ValueError as error:
+        raise StorageError(f"'{path}' is not JSON: {error}", code="FS1104") from None
 
 
 def summarize(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Summarize a run: for each stage its last round, last ten and best round."""
-    tested = [record for record in records if record.get("accuracy") is not None]
+    tested = [record for record in records if record["accuracy"] is not None]
     numbers = sorted({record["stage"] for record in tested})
     stages = [
         _summarize_stage([r for r in tested if r["stage"] == number])

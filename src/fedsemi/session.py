@@ -13,11 +13,12 @@ from fedsemi.blueprint import Blueprint
 from fedsemi.build import Simulation
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import one_thread
-from fedsemi.errors import ConfigError
+from fedsemi.errors import ConfigError, Interrupted, StorageError
 from fedsemi.experiment import Step, conduct
 from fedsemi.progress import Progress
 from fedsemi.report.analysis import Analysis
 from fedsemi.run_folder import RunFolder
+from fedsemi.stop_signals import StopSignals
 
 
 def train(
@@ -34,19 +35,58 @@ def train(
 def follow(
     blueprint: Blueprint, steps: Iterator[Step], out: Path, title: str, console: Console
 ) -> tuple[Step, dict[str, Any]]:
-    """Show and record the steps of an experiment, wherever it is conducted."""
+    """Show and record the steps of a new experiment, wherever it is conducted."""
+    with RunFolder.new(out, blueprint, overwrite=True) as folder:
+        last, summary = carry_on(folder, blueprint, steps, title, console)
+    assert last is not None, "a new run has a round or an error"
+    return last, summary
+
+
+def carry_on(
+    folder: RunFolder,
+    blueprint: Blueprint,
+    steps: Iterator[Step],
+    title: str,
+    console: Console,
+    checkpoint_every: int = 1,
+) -> tuple[Step | None, dict[str, Any]]:
+    """Show and record the steps that a folder lacks, and save every few rounds.
+
+    Returns:
+        The last step, None if all rounds were done before, and the summary.
+    """
     keep_freed_memory()
-    folder = RunFolder(out, blueprint)
-    analysis = Analysis(out, blueprint)
+    for notice in folder.notices:
+        console.print(notice, soft_wrap=True, highlight=False)
+    try:
+        analysis = Analysis(folder.path, blueprint)
+        with one_thread(), Progress(blueprint.experiment, title, console) as progress:
+            last = _record(folder, steps, progress, checkpoint_every)
+        end = last or folder.start
+        if end is None:
+            raise ConfigError("the stages have no rounds, so there is nothing to do")
+        analysis.finish(end.weights)
+        return last, folder.finish(end.weights)
+    except (Interrupted, StorageError) as error:
+        remedy = f"{error.args[0]}; continue with `fedsemi run --resume {folder.path}`"
+        raise type(error)(remedy, error.code) from error
+
+
+def _record(
+    folder: RunFolder, steps: Iterator[Step], progress: Progress, checkpoint_every: int
+) -> Step | None:
     last: Step | None = None
-    with one_thread(), Progress(blueprint.experiment, title, console) as progress:
+    with StopSignals() as stop:
         for last in steps:
-            folder.append(last.record)
+            folder.append(last)
             progress.show(last.record)
-    if last is None:
-        raise ConfigError("the stages have no rounds, so there is nothing to do")
-    analysis.finish(last.weights)
-    return last, folder.finish(last)
+            record = last.record
+            due = record.round % checkpoint_every == 0 or record.round == record.rounds
+            if due or stop.asked:
+                folder.save(last)
+            if stop.asked:
+                raise Interrupted(f"stop requested, saved after round {record.round}")
+    return last
 
 
 def available_cores() -> int:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from safetensors import SafetensorError
@@ -11,22 +15,106 @@ from safetensors.torch import load, save
 from fedsemi.errors import CannotCreate, StorageError
 from fedsemi.messages import Weights
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file at one stroke: after a crash it is the old one or the new one."""
+
+class Sink:
+    """Where the bytes of a file go, one piece after the other."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self.written = 0
+
+    def write(self, piece: bytes) -> None:
+        """Append a piece."""
+        left = memoryview(piece)
+        while left:
+            count = os.write(self._descriptor, left)
+            self.written += count
+            left = left[count:]
+
+    def rewrite_start(self, piece: bytes) -> None:
+        """Put a piece over the first bytes, e.g. a header that needs the rest."""
+        os.pwrite(self._descriptor, piece, 0)
+
+
+@contextmanager
+def replacing(path: Path, size: int) -> Iterator[Sink]:
+    """Write a file that takes the place of `path` at one stroke, or not at all.
+
+    After a crash or a power failure `path` is the old file or the new one. The space is
+    reserved first, so that a full disk shows before anything is written.
+
+    Args:
+        path: The file to make or to replace.
+        size: How much room to reserve, in bytes; what is not used is given back.
+    """
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        descriptor = os.open(partial, flags, 0o644)
+        try:
+            _reserve(descriptor, size)
+            sink = Sink(descriptor)
+            yield sink
+            os.ftruncate(descriptor, sink.written)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(partial, path)
+        sync(path.parent)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(partial)
+        if isinstance(error, OSError):
+            raise cannot_write(path, size, error) from error
+        raise
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace a file at one stroke."""
+    with replacing(path, len(content)) as sink:
+        sink.write(content)
+
+
+def append(path: Path, content: bytes) -> None:
+    """Add bytes to a file; a crash may leave a part of them."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        try:
+            Sink(descriptor).write(content)
+        finally:
+            os.close(descriptor)
     except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise StorageError(
-            f"cannot write '{path}': {error.strerror}; the old file is kept",
-            code="FS1201",
-        ) from error
+        raise cannot_write(path, len(content), error) from error
+
+
+def cut(path: Path, size: int) -> None:
+    """Make a file if there is none, and cut it to a size."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            os.ftruncate(descriptor, size)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise cannot_write(path, size, error) from error
+
+
+def sync(path: Path) -> None:
+    """Make what was written to a file or folder last through a power failure."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
 
 
 def write_weights(path: Path, weights: Weights) -> None:
@@ -53,3 +141,24 @@ def make_folder(path: Path) -> Path:
     except OSError as error:
         raise CannotCreate(f"cannot make '{path}': {error.strerror}") from None
     return path
+
+
+def cannot_write(path: Path, size: int, error: OSError) -> StorageError:
+    """Say why a file could not be written and what that means."""
+    why = error.strerror or str(error)
+    if error.errno in _FULL:
+        with suppress(OSError):
+            free = shutil.disk_usage(path.parent).free
+            why = f"no space ({_megabytes(size)} needed, {_megabytes(free)} free)"
+    return StorageError(
+        f"cannot write '{path}': {why}; nothing that was there is lost", code="FS1201"
+    )
+
+
+def _reserve(descriptor: int, size: int) -> None:
+    if size and hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, size)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 from typing import Annotated
 
 import typer
 
 import fedsemi
-from fedsemi.cli import data, see, train
+from fedsemi.cli import data, rerun, see, train
 from fedsemi.errors import FedSemiError
 
 app = typer.Typer(
@@ -25,6 +27,7 @@ app = typer.Typer(
 )
 app.command("demo")(train.demo)
 app.command("run")(train.run)
+app.command("rerun")(rerun.rerun)
 app.command("partition")(data.partition)
 app.command("datasets")(data.datasets)
 app.command("methods")(train.methods)
@@ -42,6 +45,12 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True)
     ] = False,
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--debug", envvar="FEDSEMI_DEBUG", help="Show where an error came from."
+        ),
+    ] = False,
 ) -> None:
     """Federated semi-supervised learning."""
 
@@ -50,6 +59,16 @@ def main() -> None:
     """Run the command line; a user's mistake gives one line and an exit code."""
     try:
         app()
-    except FedSemiError as error:
-        typer.echo(f"fedsemi: {error}", err=True)
-        sys.exit(error.exit_code)
+    except Exception as error:
+        if "--debug" in sys.argv or os.environ.get("FEDSEMI_DEBUG"):
+            traceback.print_exc()
+        known = isinstance(error, FedSemiError)
+        typer.echo(f"fedsemi: {error if known else _bug(error)}", err=True)
+        sys.exit(error.exit_code if isinstance(error, FedSemiError) else 70)
+
+
+def _bug(error: Exception) -> str:
+    return (
+        f"FS0000 a bug: {type(error).__name__}: {error}; run `fedsemi --debug …` again "
+        "and report what it shows"
+    )

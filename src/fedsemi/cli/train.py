@@ -12,12 +12,15 @@ from rich.console import Console
 from rich.table import Table
 
 from fedsemi.build import build
-from fedsemi.cli.options import ConfigPath, DataDir, Overrides, Workers
+from fedsemi.cli.options import DataDir, Overrides, Workers
 from fedsemi.config import load_config
 from fedsemi.demo import run_demo
+from fedsemi.errors import ConfigError
+from fedsemi.experiment import conduct
 from fedsemi.methods import METHODS
 from fedsemi.progress import client_table, duration
-from fedsemi.session import train
+from fedsemi.run_folder import RunFolder
+from fedsemi.session import available_cores, carry_on
 
 _DEMO = Path(__file__).parent.parent / "demo.toml"
 
@@ -37,29 +40,77 @@ def demo(
 
 
 def run(
-    config: ConfigPath,
+    config: Annotated[
+        Path | None, typer.Argument(help="A TOML file, see configs/.")
+    ] = None,
     overrides: Overrides = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the run; runs/<config> by default.")
     ] = None,
     workers: Workers = 0,
     data_dir: DataDir = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Continue the run in this folder."),
+    ] = None,
+    fork: Annotated[
+        bool,
+        typer.Option(help="Go on from --resume DIR with other settings, in --out."),
+    ] = False,
+    checkpoint_every: Annotated[
+        int, typer.Option(min=1, help="Save after every n-th round.")
+    ] = 1,
+    overwrite: Annotated[
+        bool, typer.Option(help="Replace an unfinished run in the same folder.")
+    ] = False,
 ) -> None:
     """Run an experiment and keep its record.
 
     The folder gets config.json, manifest.json, metrics.jsonl (a line a round),
-    summary.json and model.safetensors.
+    summary.json, model.safetensors and checkpoints. A run that was stopped, by whatever
+    it was, ends in the same bits if it is continued with --resume.
 
     Example: fedsemi run configs/demo.toml --set stages.1.rounds=10 --out runs/short
+
+    Example: fedsemi run --resume runs/short --set stages.1.rounds=20
     """
-    experiment = load_config(config, overrides or [])
-    out = out or Path("runs") / config.stem
+    source = config or (resume and resume / "config.json")
+    if source is None:
+        raise ConfigError("give a config, or a run with --resume DIR", code="FS4107")
+    title = (resume if resume and config is None else source.with_suffix("")).name
+    out = _folder_of(source, out, resume, fork)
     console = Console()
-    simulation = build(experiment, data_dir)
-    last, summary = train(simulation, out, config.stem, workers, console)
-    console.print(client_table(last.record))
+    simulation = build(load_config(source, overrides or []), data_dir)
+    if resume is None:
+        folder = RunFolder.new(out, simulation, overwrite)
+    elif fork:
+        folder = RunFolder.fork(out, simulation, resume)
+    else:
+        folder = RunFolder.resume(out, simulation)
+    with folder:
+        steps = conduct(simulation, workers or available_cores(), folder.start)
+        last, summary = carry_on(
+            folder, simulation, steps, title, console, checkpoint_every
+        )
+    if last is not None:
+        console.print(client_table(last.record))
     console.print(_result_table(summary))
     console.print(f"{duration(summary['seconds'])}; records in {out}", soft_wrap=True)
+
+
+def _folder_of(source: Path, out: Path | None, resume: Path | None, fork: bool) -> Path:
+    if resume is None:
+        if fork:
+            raise ConfigError("--fork needs --resume DIR", code="FS4107")
+        return out or Path("runs") / source.stem
+    if fork and (out is None or out.resolve() == resume.resolve()):
+        raise ConfigError("--fork needs another folder with --out", code="FS4107")
+    if not fork and out is not None and out.resolve() != resume.resolve():
+        raise ConfigError(
+            f"--resume continues in '{resume}'; leave --out away, or pass --fork",
+            code="FS4107",
+        )
+    return out or resume
 
 
 def methods() -> None:

@@ -7,6 +7,7 @@ through a mailbox in shared memory; the pipe carries names and numbers only.
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +22,7 @@ from fedsemi.data.client import Client
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import train_client
 from fedsemi.engines.mailbox import Mailbox
-from fedsemi.errors import FedSemiError
+from fedsemi.errors import OutOfMemory
 from fedsemi.messages import ClientInfo, Memory, Task, Update
 from fedsemi.method import Method
 
@@ -100,10 +101,11 @@ class Workers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for pipe, process in zip(self._pipes, self._processes, strict=True):
             pipe.close()
-            process.join(timeout=5)
+            if kind is None:
+                process.join(timeout=5)
             process.kill()
             process.join()
         self._mailbox.destroy()
@@ -135,10 +137,9 @@ class Workers:
         try:
             replies = pipe.recv()
         except EOFError:
-            raise FedSemiError(
-                "a worker process died, most likely for lack of memory; use fewer "
-                "workers or a smaller batch size",
-                code="FS7101",
+            raise OutOfMemory(
+                "a worker process died, most likely for lack of memory; continue with "
+                "--resume and fewer workers, or use a smaller batch size"
             ) from None
         if isinstance(replies, Exception):
             raise replies
@@ -156,6 +157,9 @@ def _serve(pipe: Connection, method: Method[Any], folder: Path) -> None:
     """Carry out chains of jobs until the engine closes the pipe."""
     torch.set_num_threads(1)
     keep_freed_memory()
+    # A signal to the whole group is the engine's to answer; it closes the pipe.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     mailbox = Mailbox(folder)
     # The engine is gone, or going: nobody is left to answer.
     with suppress(EOFError, ConnectionError):

@@ -1,0 +1,55 @@
+"""Run something again, to see that it comes out the same."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from fedsemi.build import build
+from fedsemi.cli.options import DataDir, Workers
+from fedsemi.config import load_config
+from fedsemi.errors import Mismatch
+from fedsemi.manifest import identity
+from fedsemi.run_folder import read_json
+from fedsemi.session import train
+
+_DIGESTS = ("model_sha256", "metrics_sha256")
+
+
+def rerun(
+    run: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
+    workers: Workers = 0,
+    data_dir: DataDir = None,
+) -> None:
+    """Run a finished run again from its own record, and compare bit for bit.
+
+    Example: fedsemi rerun runs/short
+    """
+    summary, made_by = read_json(run / "summary.json"), read_json(run / "manifest.json")
+    simulation = build(load_config(run / "config.json"), data_dir)
+    console = Console()
+    for line in _differences(made_by, identity(simulation)):
+        console.print(f"note: {line}", soft_wrap=True)
+    with tempfile.TemporaryDirectory(prefix="fedsemi-rerun-") as folder:
+        _, again = train(simulation, Path(folder), run.name, workers, console)
+    unequal = _differences(
+        {name: summary[name] for name in _DIGESTS}, {n: again[n] for n in _DIGESTS}
+    )
+    if unequal:
+        raise Mismatch(
+            f"'{run}' did not come out the same: {'; '.join(unequal)}", code="FS1304"
+        )
+    for name in _DIGESTS:
+        console.print(f"same {name} {again[name]}", soft_wrap=True)
+
+
+def _differences(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    return [
+        f"{name} was {then.get(name)}, is {now[name]}"
+        for name in now
+        if then.get(name) != now[name]
+    ]

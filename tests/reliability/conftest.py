@@ -1,0 +1,161 @@
+"""A run that takes half a second, and disks that fail on purpose.
+
+`FEDSEMI_TORTURE=1` (make torture) runs the same tests with the nightly counts.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from rich.console import Console
+
+import fedsemi.storage
+from fedsemi.build import Simulation, build
+from fedsemi.checkpoint import Cursor
+from fedsemi.config import make_experiment
+from fedsemi.experiment import conduct
+from fedsemi.messages import ClientInfo
+from fedsemi.method import ServerState
+from fedsemi.run_folder import RunFolder
+from fedsemi.session import carry_on
+
+TORTURE = bool(os.environ.get("FEDSEMI_TORTURE"))
+CONTENT: dict[str, Any] = {
+    "seed": 3,
+    "data": {"name": "synthetic", "train_limit": 64, "test_limit": 20},
+    "partition": {"num_clients": 3, "labeled_clients": 2},
+    "model": {"name": "resnet8", "width": 2},
+    "local": {"batch_size": 16},
+    "stages": [
+        {"method": "supervised", "rounds": 1},
+        {"method": "semianagg", "rounds": 4},
+    ],
+}
+
+
+@pytest.fixture(scope="session")
+def times() -> Callable[[int, int], int]:
+    """Choose between the count of the fast suite and that of `make torture`."""
+    return lambda fast, torture: torture if TORTURE else fast
+
+
+@pytest.fixture(scope="session")
+def content() -> dict[str, Any]:
+    return CONTENT
+
+
+@pytest.fixture(scope="session")
+def simulation() -> Simulation:
+    return build(make_experiment(CONTENT))
+
+
+Go = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="session")
+def go() -> Go:
+    """Run, or go on if the folder holds a run; return the summary."""
+
+    def go(path: Path, simulation: Simulation, workers: int = 1) -> dict[str, Any]:
+        begun = (path / "config.json").exists()
+        folder = (RunFolder.resume if begun else RunFolder.new)(path, simulation)
+        with folder, Path(os.devnull).open("w") as nowhere:
+            console = Console(file=nowhere)
+            steps = conduct(simulation, workers, folder.start)
+            return carry_on(folder, simulation, steps, "test", console)[1]
+
+    return go
+
+
+@pytest.fixture(scope="session")
+def undisturbed(
+    simulation: Simulation, go: Go, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
+    """Return the digests of a run that nothing happened to."""
+    summary = go(tmp_path_factory.mktemp("undisturbed"), simulation)
+    return {name: summary[name] for name in ("model_sha256", "metrics_sha256")}
+
+
+@pytest.fixture(scope="session")
+def made() -> Callable[[int], tuple[Cursor, ServerState, dict[int, Any]]]:
+    """Make the n-th state of a run that never was: cursor, server, memories."""
+
+    def make(number: int) -> tuple[Cursor, ServerState, dict[int, Any]]:
+        generator = torch.Generator().manual_seed(number)
+        clients = tuple(ClientInfo(id, 5, 7) for id in range(3))
+        weights = {"w": torch.randn(40, 25, generator=generator)}
+        state = ServerState(weights, clients, number, 9, {0: 0.1 + number, 2: 0.7})
+        memories = {
+            id: {"momentum": torch.randn(300, generator=generator)} for id in range(3)
+        }
+        return Cursor(number, 0, number, 0, ""), state, memories
+
+    return make
+
+
+class FailingOs:
+    """The calls of `fedsemi.storage`, until one of them is made to fail.
+
+    `before(name, size)` runs ahead of every call that changes the disk.
+    """
+
+    CALLS = (
+        "open",
+        "posix_fallocate",
+        "write",
+        "pwrite",
+        "ftruncate",
+        "fsync",
+        "replace",
+        "unlink",
+    )
+
+    def __init__(self, before: Callable[[str, tuple[Any, ...]], None]) -> None:
+        self._before = before
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(os, name)
+        if name not in self.CALLS:
+            return real
+
+        def call(*arguments: Any) -> Any:
+            self._before(name, arguments)
+            return real(*arguments)
+
+        return call
+
+
+@pytest.fixture
+def failing_os(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    def install(before: Callable[[str, tuple[Any, ...]], None]) -> None:
+        monkeypatch.setattr(fedsemi.storage, "os", FailingOs(before))
+
+    return install
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], SimpleNamespace]:
+    """Make a disk that has room for so many bytes and then fails with an error."""
+
+    def install(room: int, code: int = errno.ENOSPC) -> SimpleNamespace:
+        left = SimpleNamespace(bytes=room)
+
+        def before(name: str, arguments: tuple[Any, ...]) -> None:
+            if name not in ("write", "pwrite"):
+                return
+            left.bytes -= len(arguments[1])
+            if left.bytes < 0:
+                os.write(arguments[0], bytes(arguments[1])[: left.bytes])
+                raise OSError(code, os.strerror(code))
+
+        monkeypatch.setattr(fedsemi.storage, "os", FailingOs(before))
+        return left
+
+    return install
