@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def _record(
     folder: RunFolder, steps: Iterator[Step], progress: Progress, checkpoint_every: int
 ) -> Step | None:
     last: Step | None = None
-    with StopSignals() as stop:
+    with StopSignals() as stop, _closing(steps):
         for last in steps:
             folder.append(last)
             progress.show(last.record)
@@ -87,6 +88,16 @@ def _record(
             if stop.asked:
                 raise Interrupted(f"stop requested, saved after round {record.round}")
     return last
+
+
+@contextmanager
+def _closing(steps: Iterator[Step]) -> Iterator[None]:
+    """End the engine at once, not when its generator happens to be collected."""
+    try:
+        yield
+    finally:
+        if isinstance(steps, Generator):
+            steps.close()
 
 
 def available_cores() -> int:

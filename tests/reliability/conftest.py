@@ -132,12 +132,9 @@ class FailingOs:
         return call
 
 
-@pytest.fixture
-def failing_os(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    def install(before: Callable[[str, tuple[Any, ...]], None]) -> None:
-        monkeypatch.setattr(fedsemi.storage, "os", FailingOs(before))
-
-    return install
+@pytest.fixture(scope="session")
+def failing() -> type[FailingOs]:
+    return FailingOs
 
 
 @pytest.fixture

@@ -37,8 +37,8 @@ def exit_code(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def suicidal(countdown: int, share: float, base: type) -> Any:
-    """Make calls that end the process at the n-th one, in the middle of a write."""
+def suicidal(countdown: int, share: float) -> Callable[..., None]:
+    """End the process at the n-th call; a write is done in part before."""
     left = [countdown]
 
     def before(name: str, arguments: tuple[Any, ...]) -> None:
@@ -49,7 +49,7 @@ def suicidal(countdown: int, share: float, base: type) -> Any:
                 os.write(arguments[0], data[: int(share * len(data))])
             os.kill(os.getpid(), signal.SIGKILL)
 
-    return base(before)
+    return before
 
 
 def series(
@@ -75,11 +75,6 @@ def same(simulation: Any, go: Any, undisturbed: dict[str, Any]) -> Any:
     return diverges
 
 
-def finished(path: Path, same: Callable[[Path], int]) -> int:
-    """Let the run end undisturbed; tell whether it diverged."""
-    return same(path)
-
-
 def test_runs_killed_at_random_moments_end_in_the_same_bits(
     simulation: Any, go: Any, same: Any, tmp_path: Path, times: Any, promise: Any
 ) -> None:
@@ -98,54 +93,37 @@ def test_runs_killed_at_random_moments_end_in_the_same_bits(
 
     path = tmp_path / "run"
     tried, failed = series(times(10, 200), disturb, path, same)
-    failed += finished(path, same)
+    failed += same(path)
     promise("CR-1 kill -9 at a random moment", tried, failed)
     assert failed == 0
 
 
 def test_runs_killed_in_the_middle_of_writing_end_in_the_same_bits(
-    simulation: Any, go: Any, same: Any, tmp_path: Path, times: Any, promise: Any
+    simulation: Any,
+    go: Any,
+    same: Any,
+    failing: Any,
+    tmp_path: Path,
+    times: Any,
+    promise: Any,
 ) -> None:
     rng = random.Random(SEED + 1)
-    calls = type(_calls())
 
     def disturb(path: Path) -> bool:
         def work() -> None:
-            fedsemi.storage.os = suicidal(rng_count, rng_share, calls)
+            fedsemi.storage.os = failing(suicidal(count, share))
             go(path, simulation)
 
-        rng_count, rng_share = rng.randrange(1, 90), rng.random()
+        count, share = rng.randrange(1, 90), rng.random()
         code = exit_code(child(work))
         assert code in (0, -signal.SIGKILL)
         return code != 0
 
     path = tmp_path / "run"
     tried, failed = series(times(10, 100), disturb, path, same)
-    failed += finished(path, same)
+    failed += same(path)
     promise("CR-1 kill -9 aimed at a file operation", tried, failed)
     assert failed == 0
-
-
-def _calls() -> Any:
-    class Calls:
-        changing = ("open", "posix_fallocate", "write", "pwrite", "ftruncate")
-        lasting = ("fsync", "replace", "unlink")
-
-        def __init__(self, before: Any = None) -> None:
-            self._before = before
-
-        def __getattr__(self, name: str) -> Any:
-            real = getattr(os, name)
-            if name not in self.changing + self.lasting:
-                return real
-
-            def call(*arguments: Any) -> Any:
-                self._before(name, arguments)
-                return real(*arguments)
-
-            return call
-
-    return Calls()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
