@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ def manifest(blueprint: Blueprint) -> dict[str, Any]:
             k: v for k, v in os.environ.items() if k.startswith(("OMP_", "MKL_"))
         },
         "command": sys.argv,
-        "packages": sorted(f"{d.name}=={d.version}" for d in distributions()),
+        "packages": _packages(),
     }
 
 
@@ -149,6 +150,12 @@ def _shown(value: Any) -> str:
     return f"{text[:12]}…" if len(text) > 40 else text
 
 
+@cache
+def _packages() -> list[str]:
+    return sorted(f"{each.name}=={each.version}" for each in distributions())
+
+
+@cache
 def _git(folder: Path) -> dict[str, Any] | None:
     """Return commit and state of the checkout that the package lies in, if it does."""
     command = ["git", "-C", str(folder)]
