@@ -31,7 +31,7 @@ CONTENT: dict[str, Any] = {
     "seed": 3,
     "data": {"name": "synthetic", "train_limit": 64, "test_limit": 20},
     "partition": {"num_clients": 3, "labeled_clients": 2},
-    "model": {"name": "simple-cnn"},
+    "model": {"name": "resnet8", "width": 2},
     "local": {"batch_size": 16},
     "stages": [
         {"method": "supervised", "rounds": 1},
