@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format clean
+.PHONY: help demo test test-slow bench check format clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -22,6 +22,10 @@ test: $(VENV)/dev ## Install, then run the checks and the fast tests
 
 test-slow: $(VENV)/dev ## Run the tests that take long
 	$(BIN)/python -m pytest -m slow
+
+bench: $(VENV)/dev ## Measure speed and memory, write benchmarks/results.md (about 15 minutes)
+	$(PIP) --editable ".[flower]" "flwr[simulation]"
+	$(BIN)/python -m benchmarks
 
 check: $(VENV)/dev ## Lint and type-check
 	$(BIN)/ruff check .

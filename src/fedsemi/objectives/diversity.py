@@ -23,7 +23,7 @@ from fedsemi.weights import digest
 if TYPE_CHECKING:
     from fedsemi.local import Workbench
 
-_CHUNK = 256
+_CHUNK = 128
 
 
 @lru_cache(maxsize=16)

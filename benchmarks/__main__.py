@@ -1,0 +1,61 @@
+"""Run benchmarks by name, or all of them and write the results."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable
+
+import torch
+
+from benchmarks.aggregation import aggregation
+from benchmarks.clients import clients
+from benchmarks.common import ROOT, Section
+from benchmarks.flower_ray import flower
+from benchmarks.limit import augmentation, limit, scale
+from benchmarks.reference import cores, reference
+from fedsemi.engines.allocator import keep_freed_memory
+
+ITEMS: dict[str, Callable[[int], Section]] = {
+    "limit": limit,
+    "reference": reference,
+    "cores": cores,
+    "augmentation": augmentation,
+    "flower": flower,
+    "clients": clients,
+    "aggregation": aggregation,
+    "scale": scale,
+}
+
+
+def main(names: list[str], times: int = 7) -> None:
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    parts = [_head()]
+    for name in names or ITEMS:
+        before = os.getloadavg()[0]
+        part = ITEMS[name](times).markdown()
+        part += f"\nLoad average {before:.1f} before, {os.getloadavg()[0]:.1f} after.\n"
+        print(part, flush=True)
+        parts.append(part)
+    if not names:
+        (ROOT / "benchmarks" / "results.md").write_text("\n".join(parts), "utf-8")
+
+
+def _head() -> str:
+    cores_ = len(os.sched_getaffinity(0))
+    return (
+        "# Benchmark results\n\n"
+        "Written by `make bench`. Contenders take turns within one run and the medians "
+        "are compared, so ratios carry over to other machines better than seconds.\n\n"
+        f"{cores_} cores, {platform.machine()}, torch {torch.__version__}, "
+        f"{torch.backends.cpu.get_cpu_capability()}.\n"
+    )
+
+
+if __name__ == "__main__":
+    unknown = [name for name in sys.argv[1:] if name not in ITEMS]
+    if unknown:
+        sys.exit(f"unknown benchmark '{unknown[0]}'; known are {', '.join(ITEMS)}")
+    main(sys.argv[1:])

@@ -1,0 +1,171 @@
+"""What all benchmarks share: the federation, the stopwatch and the table."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fedsemi.data.augment import Views
+from fedsemi.data.client import Client
+from fedsemi.engines.in_process import InProcess
+from fedsemi.engines.workers import Workers
+from fedsemi.local import Setup
+from fedsemi.methods import METHODS
+from fedsemi.models import ModelSpec
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table of the results and what it means."""
+
+    title: str
+    text: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def markdown(self) -> str:
+        """Lay the section out."""
+        lines = [self.columns, ["---"] * len(self.columns), *self.rows]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        return f"## {self.title}\n\n{self.text}\n\n{table}\n"
+
+
+def make_setup(
+    model: str = "resnet8", width: int | None = None, size: int = 32
+) -> Setup:
+    """Describe the network and the views, with the paper's room for crops."""
+    pre = {32: 40, 224: 250}.get(size, round(size * 1.25))
+    views = Views(size, pre, (0.5, 0.5, 0.5), (0.25, 0.25, 0.25))
+    return Setup(ModelSpec(model, 10, 3, width, size), views)
+
+
+def make_clients(
+    count: int, samples: int, labeled: int, size: int = 32
+) -> list[Client]:
+    """Deal noise out to clients, the first `labeled` of them with labels."""
+    generator = torch.Generator().manual_seed(0)
+    clients = []
+    for id in range(count):
+        shape = samples, 3, size, size
+        images = torch.randint(256, shape, dtype=torch.uint8, generator=generator)
+        labels = torch.randint(10, (samples,), generator=generator)
+        known = samples if id < labeled else 0
+        clients.append(Client(id, images[:known], labels[:known], images[known:]))
+    return clients
+
+
+class Federation:
+    """A method on an engine; a call runs one round."""
+
+    def __init__(
+        self, name: str, setup: Setup, clients: Sequence[Client], workers: int
+    ):
+        self.method = METHODS[name](setup)
+        self.engine: InProcess | Workers = (
+            Workers(self.method, clients, workers)
+            if workers
+            else InProcess(self.method, clients)
+        )
+        weights = setup.model.build(0).state_dict()
+        self.state = self.method.init(weights, self.engine.clients())
+        self()  # the first round prepares clients
+
+    def __call__(self) -> None:
+        """Run a round."""
+        updates = self.engine.run(self.method.plan(self.state))
+        self.state = self.method.aggregate(self.state, updates)
+
+
+def medians(
+    contenders: Sequence[Callable[[], Any]],
+    times: int,
+    clock: Callable[[], float] = time.process_time,
+) -> list[float]:
+    """Time contenders in turn, several times; return the median of each.
+
+    Work of one process is timed by the processor time it takes, so that other jobs on
+    the machine matter less; pass `time.perf_counter` for work of several processes.
+    """
+    taken: list[list[float]] = [[] for _ in contenders]
+    for _ in range(times):
+        for contender, list_ in zip(contenders, taken, strict=True):
+            start = clock()
+            contender()
+            list_.append(clock() - start)
+    return [statistics.median(each) for each in taken]
+
+
+def run_apart(module: str, *arguments: str) -> tuple[dict[str, Any], float]:
+    """Run a module in a process of its own; return its JSON and peak memory in MB."""
+    command = [sys.executable, "-m", module, *arguments]
+    paths = f"{ROOT}{os.pathsep}{ROOT / 'src'}"
+    environment = os.environ | {
+        "PYTHONPATH": paths,
+        "OMP_NUM_THREADS": "1",
+        "BENCHMARK_STARTED": str(time.time()),
+    }
+    with subprocess.Popen(
+        command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as process:
+        peak = Peak(process.pid)
+        output, _ = process.communicate()
+        memory = peak.stop()
+    if process.returncode:
+        raise RuntimeError(f"{module} {' '.join(arguments)} failed")
+    return json.loads(output.strip().splitlines()[-1]), memory
+
+
+class Peak:
+    """Watches the memory of a process and its descendants.
+
+    Counts memory that the system cannot take back: anonymous and shared pages, each
+    page once. Mapped files can be dropped at any time and do not count.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._peak = 0.0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> float:
+        """Return the peak in MB."""
+        self._done.set()
+        self._thread.join()
+        return self._peak
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.1):
+            self._peak = max(self._peak, sum(map(_memory, _family(self._pid))))
+
+
+def _family(pid: int) -> list[int]:
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [(task / "children").read_text().split() for task in tasks]
+    except OSError:
+        return []
+    return [pid, *(p for ids in children for id in ids for p in _family(int(id)))]
+
+
+def _memory(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    wanted = ("Pss_Anon:", "Pss_Shmem:")
+    return sum(int(line.split()[1]) / 1024 for line in lines if line.startswith(wanted))
