@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import fedsemi
-from fedsemi.cli import data, rerun, see, train
+from fedsemi.cli import data, methods, rerun, see, train
 from fedsemi.errors import FedSemiError
 
 app = typer.Typer(
@@ -30,7 +30,7 @@ app.command("run")(train.run)
 app.command("rerun")(rerun.rerun)
 app.command("partition")(data.partition)
 app.command("datasets")(data.datasets)
-app.command("methods")(train.methods)
+app.command("methods")(methods.methods)
 app.command("report")(see.report)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +15,6 @@ from fedsemi.config import load_config
 from fedsemi.demo import run_demo
 from fedsemi.errors import ConfigError
 from fedsemi.experiment import conduct
-from fedsemi.methods import METHODS
 from fedsemi.progress import client_table, duration
 from fedsemi.run_folder import RunFolder
 from fedsemi.session import available_cores, carry_on
@@ -111,25 +108,6 @@ def _folder_of(source: Path, out: Path | None, resume: Path | None, fork: bool) 
             code="FS4107",
         )
     return out or resume
-
-
-def methods() -> None:
-    """List the methods and their settings."""
-    table = Table("method", "what it does", "settings", box=None, padding=(0, 2))
-    for name, method in METHODS.items():
-        settings = ", ".join(
-            f"{field.name}={_shown(field)}"
-            for field in dataclasses.fields(method)
-            if field.name != "setup"
-        )
-        table.add_row(name, (inspect.getdoc(method) or "").split("\n")[0], settings)
-    Console().print(table)
-
-
-def _shown(field: dataclasses.Field[Any]) -> str:
-    if field.default is dataclasses.MISSING:
-        return "{…}"
-    return str(field.default)
 
 
 def _result_table(summary: dict[str, Any]) -> Table:
