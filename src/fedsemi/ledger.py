@@ -95,6 +95,9 @@ class _Recording:
     def memory(self, client: int) -> Memory:
         return self._engine.memory(client)
 
+    def restore(self, memories: Mapping[int, Memory]) -> None:
+        self._engine.restore(memories)
+
     def run(self, tasks: Sequence[Task]) -> Sequence[Update]:
         updates = self._engine.run(tasks)
         for task in tasks:
