@@ -8,15 +8,14 @@ from typing import Any
 
 from fedsemi.blueprint import Blueprint
 from fedsemi.config import Experiment
-from fedsemi.data.augment import Views
+from fedsemi.data.augment import Views, pre_size
 from fedsemi.data.dataset import Dataset
 from fedsemi.data.datasets import load
 from fedsemi.data.partition import Partition, make_partition
+from fedsemi.data.sites import FolderFederation, read_federation
 from fedsemi.errors import DataError
 from fedsemi.models import ModelSpec
 from fedsemi.simulation.federation import Federation, make_federation
-
-_PRE_SIZE = {32: 40, 224: 250}
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +25,8 @@ class Simulation(Blueprint):
     dataset: Dataset
     partition: Partition
     federation: Federation
+    folders: FolderFederation | None = None
+    """Where the data came from, if from the folders of real sites."""
 
     def provenance(self) -> dict[str, Any]:
         """Name the data by hashes."""
@@ -38,8 +39,12 @@ class Simulation(Blueprint):
 
 def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
     """Read the data, deal it out, and describe the network."""
-    dataset = load_dataset(experiment, data_dir)
-    partition = partition_of(experiment, dataset)
+    folders = read_folders(experiment)
+    if folders is not None:
+        dataset, partition = folders.dataset, folders.partition
+    else:
+        dataset = load_dataset(experiment, data_dir)
+        partition = partition_of(experiment, dataset)
     settings = experiment.model
     model = ModelSpec(
         settings.name,
@@ -51,9 +56,21 @@ def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
     federation = make_federation(
         dataset, partition, experiment.evaluation.validation_fraction, experiment.seed
     )
+    if folders is not None:
+        federation = federation.without_oracle()  # real sites have no truth to ask
     views = views_of(dataset, experiment.data.flip)
     names = dataset.class_names
-    return Simulation(experiment, model, views, names, dataset, partition, federation)
+    return Simulation(
+        experiment, model, views, names, dataset, partition, federation, folders
+    )
+
+
+def read_folders(experiment: Experiment) -> FolderFederation | None:
+    """Read the folders of an experiment on somebody's own images."""
+    if experiment.sites is None:
+        return None
+    size = experiment.data.image_size or 32
+    return read_federation(experiment.sites, size, pre_size(size), experiment.seed)
 
 
 def load_dataset(experiment: Experiment, data_dir: Path | None = None) -> Dataset:
@@ -87,7 +104,6 @@ def partition_of(experiment: Experiment, dataset: Dataset) -> Partition:
 
 
 def views_of(dataset: Dataset, flip: bool = True) -> Views:
-    """Describe the views: room for random crops as in the paper, 40 for 32."""
+    """Describe the views."""
     size = dataset.image_size
-    pre = _PRE_SIZE.get(size, round(size * 1.25))
-    return Views(size, pre, dataset.mean, dataset.std, flip)
+    return Views(size, pre_size(size), dataset.mean, dataset.std, flip)

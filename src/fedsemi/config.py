@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
@@ -19,7 +18,9 @@ from pydantic import (
     create_model,
 )
 
+from fedsemi.config_file import apply_override, read_config_file
 from fedsemi.data.datasets import DATASETS
+from fedsemi.data.site_settings import FOLDERS, SitesSettings
 from fedsemi.errors import ConfigError
 from fedsemi.explain import explained, known
 from fedsemi.guard import Guard
@@ -39,7 +40,7 @@ class DataSettings(_Settings):
     """[data]: which images."""
 
     name: str
-    """A data set; `fedsemi datasets` lists them."""
+    """A data set of `fedsemi datasets`, or "folders" for the images of [sites]."""
     image_size: Count | None = None
     """Side of the network's input; the data set's own if left out."""
     split: Literal["image", "lesion"] = "image"
@@ -118,6 +119,7 @@ class Experiment(_Settings):
     """Everything random in the run derives from it."""
     data: DataSettings
     partition: PartitionSettings = Field(default_factory=PartitionSettings)
+    sites: SitesSettings | None = None
     model: ModelSettings
     local: LocalTraining = Field(default_factory=LocalTraining)
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
@@ -142,31 +144,49 @@ class Experiment(_Settings):
 
 def load_config(path: Path, overrides: Sequence[str] = ()) -> Experiment:
     """Read a TOML file or a run's config.json, apply overrides, check everything."""
-    try:
-        text = path.read_text("utf-8")
-        content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except FileNotFoundError:
-        raise ConfigError(f"there is no config '{path}'", code="FS4001") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read '{path}': {error}", code="FS4001") from None
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
-        kind = path.suffix.removeprefix(".").upper() or "TOML"
-        raise ConfigError(f"'{path}' is not {kind}: {error}", code="FS4103") from None
+    content = read_config_file(path)
     for override in overrides:
-        _override(content, override)
-    return make_experiment(content)
+        apply_override(content, override)
+    experiment = make_experiment(content)
+    if experiment.sites is None:
+        return experiment
+    sites = experiment.sites.beside(path.absolute().parent)
+    return experiment.model_copy(update={"sites": sites})
 
 
 def make_experiment(content: Mapping[str, Any]) -> Experiment:
     """Check the content of a config, the settings of every method included."""
     experiment = _checked(Experiment, content)
-    known("data.name", experiment.data.name, DATASETS)
+    known("data.name", experiment.data.name, [*DATASETS, FOLDERS])
+    _check_sites(experiment)
     known("model.name", experiment.model.name, MODELS)
     stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]
     for i, stage in enumerate(stages):
         merged = dataclasses.asdict(experiment.local) | stage.local
         _checked(LocalTraining, merged, f"stages.{i}.local")
     return experiment.model_copy(update={"stages": stages})
+
+
+def _check_sites(experiment: Experiment) -> None:
+    """Folders bring their own partition; nothing that would be ignored may be set."""
+    data, own = experiment.data, experiment.data.name == FOLDERS
+    if own != (experiment.sites is not None):
+        raise ConfigError(
+            "data.name = 'folders' and a section [sites] go together; `fedsemi init "
+            "FOLDER...` writes both",
+            code="FS4105",
+        )
+    if not own:
+        return
+    if data.image_size is None:
+        raise ConfigError("'data.image_size' is missing, e.g. 32", code="FS4105")
+    ignored = data.train_limit or data.test_limit or data.split != "image"
+    if ignored or experiment.partition != PartitionSettings():
+        raise ConfigError(
+            "folders say who owns which images: leave out [partition] and data.split, "
+            "train_limit and test_limit",
+            code="FS4102",
+        )
 
 
 def method_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,38 +237,3 @@ def _checked(kind: type[T], content: Mapping[str, Any], prefix: str = "") -> T:
 def _parsed(kind: type[T], content: Mapping[str, Any]) -> T:
     # By way of JSON: strict pydantic takes a table for a dataclass only from there.
     return TypeAdapter(kind).validate_json(json.dumps(content, default=str))
-
-
-def _override(content: dict[str, Any], override: str) -> None:
-    path, separator, text = override.partition("=")
-    if not separator or not path:
-        raise ConfigError(
-            f"'{override}' is not of the form section.key=value", code="FS4102"
-        )
-    *parents, last = path.split(".")
-    place: Any = content
-    for name in parents:
-        place = _descend(place, name, path)
-    if isinstance(place, list):
-        raise ConfigError(f"'{path}' names no setting", code="FS4102")
-    place[last] = _value(text)
-
-
-def _descend(place: Any, name: str, path: str) -> Any:
-    if isinstance(place, list):
-        if name.isdigit() and int(name) < len(place):
-            return place[int(name)]
-        raise ConfigError(
-            f"'{path}': there are {len(place)} entries, numbered from 0", code="FS4102"
-        )
-    inner = place.setdefault(name, {})
-    if not isinstance(inner, dict | list):
-        raise ConfigError(f"'{path}': '{name}' is a value, not a section", "FS4102")
-    return inner
-
-
-def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text  # a word without quotes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, get_args, get_type_hints
 
 from pydantic import ValidationError
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from fedsemi.errors import ConfigError, nearest
 
 
-def known(where: str, name: str, names: Mapping[str, Any]) -> None:
+def known(where: str, name: str, names: Collection[str]) -> None:
     """Refuse a name that is not among the known ones, and suggest the nearest."""
     if name not in names:
         raise ConfigError(
@@ -73,6 +73,7 @@ def _keys_at(
     hints = get_type_hints(model)
     if location and (inner := hints.get(str(location[0]))) is not None:
         step, rest = location[:1], location[1:]
+        inner = _without_none(inner)
         if rest and (named := _named(inner, rest[0])):
             inner, rest = named, rest[1:]  # pydantic adds the name of the variant
         if hasattr(inner, "model_fields") or dataclasses.is_dataclass(inner):
@@ -80,6 +81,12 @@ def _keys_at(
             return [*step, *path], keys
     fields = getattr(model, "model_fields", None)
     return list(location), list(fields or hints)
+
+
+def _without_none(hint: Any) -> Any:
+    """Return what an optional setting is when it is given."""
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return kinds[0] if len(kinds) == 1 and type(None) in get_args(hint) else hint
 
 
 def _named(union: Any, name: int | str) -> type[Any] | None:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import fedsemi
-from fedsemi.cli import data, methods, rerun, see, train
+from fedsemi.cli import data, folders, methods, rerun, see, train
 from fedsemi.errors import FedSemiError
 
 app = typer.Typer(
@@ -28,6 +28,8 @@ app = typer.Typer(
 app.command("demo")(train.demo)
 app.command("run")(train.run)
 app.command("rerun")(rerun.rerun)
+app.command("init")(folders.init)
+app.command("check")(folders.check)
 app.command("partition")(data.partition)
 app.command("datasets")(data.datasets)
 app.command("methods")(methods.methods)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from fedsemi.build import load_dataset, partition_of
+from fedsemi.build import load_dataset, partition_of, read_folders
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides
 from fedsemi.config import load_config
 from fedsemi.data.datasets import DATASETS, search_path
@@ -30,8 +30,12 @@ def partition(
     Example: fedsemi partition configs/demo.toml --set partition.dirichlet_alpha=0.1
     """
     experiment = load_config(config, overrides or [])
-    dataset = load_dataset(experiment, data_dir)
-    drawn = partition_of(experiment, dataset)
+    folders = read_folders(experiment)
+    if folders is not None:
+        dataset, drawn = folders.dataset, folders.partition
+    else:
+        dataset = load_dataset(experiment, data_dir)
+        drawn = partition_of(experiment, dataset)
     labels = dataset.train.labels.numpy()
     console = Console()
     console.print(partition_table(drawn, labels, dataset.class_names))

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fedsemi.build import build
+from fedsemi.cli.folders import show_folders
 from fedsemi.cli.options import DataDir, Overrides, Workers
 from fedsemi.config import load_config
 from fedsemi.demo import run_demo
@@ -85,6 +86,8 @@ def run(
     else:
         folder = RunFolder.resume(out, simulation)
     with folder:
+        if simulation.folders is not None:
+            show_folders(simulation.folders, out, console)
         steps = conduct(simulation, workers or available_cores(), folder.start)
         last, summary = carry_on(
             folder, simulation, steps, title, console, checkpoint_every

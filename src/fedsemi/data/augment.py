@@ -17,6 +17,7 @@ from fedsemi.data.randaugment import rand_augment
 from fedsemi.errors import ConfigError, DataError
 
 _BITS = 22
+_PRE_SIZE = {32: 40, 224: 250}
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,11 @@ class Views:
                 f"take torch.uint8 [B, {wanted}, H, W]; convert the images, or give "
                 "mean and std one entry for each channel"
             )
+
+
+def pre_size(size: int) -> int:
+    """Return the side that leaves room for random crops as in the paper: 40 for 32."""
+    return _PRE_SIZE.get(size, round(size * 1.25))
 
 
 def resize(images: Tensor, side: int) -> Tensor:

@@ -14,6 +14,9 @@ from torch import Tensor
 
 from fedsemi.errors import DataError
 
+UNKNOWN = -1
+"""The label of a training image that nobody has labeled."""
+
 
 @dataclass(frozen=True, eq=False)
 class ImageSet:
@@ -21,7 +24,7 @@ class ImageSet:
 
     Attributes:
         images: uint8, `[N, C, H, W]`.
-        labels: int64, `[N]`.
+        labels: int64, `[N]`; `UNKNOWN` where real sites have none.
     """
 
     images: Tensor
@@ -88,8 +91,9 @@ class Dataset:
     def __post_init__(self) -> None:
         for part, images in (("training", self.train), ("test", self.test)):
             labels = images.labels
-            if len(labels) and not 0 <= int(labels.min()) <= int(labels.max()) < (
-                self.num_classes
+            lowest = UNKNOWN if part == "training" else 0
+            if len(labels) and not (
+                lowest <= int(labels.min()) <= int(labels.max()) < self.num_classes
             ):
                 raise DataError(
                     f"{self.name}: {part} labels run from {int(labels.min())} to "

@@ -73,10 +73,14 @@ class Partition:
         return sum(len(client.labeled) for client in self.clients) / max(total, 1)
 
     def table(self, labels: npt.ArrayLike, num_classes: int) -> Rows:
-        """Count the images of each client and class, labeled or not: `[K, C]`."""
+        """Count the images of each client and class, labeled or not: `[K, C]`.
+
+        Images whose class nobody knows (-1) are in no column.
+        """
         truth = np.asarray(labels)
+        owned = [truth[client.rows] for client in self.clients]
         return np.stack(
-            [np.bincount(truth[c.rows], minlength=num_classes) for c in self.clients]
+            [np.bincount(part[part >= 0], minlength=num_classes) for part in owned]
         )
 
     def save(self, path: Path | str) -> None:

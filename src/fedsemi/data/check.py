@@ -1,0 +1,191 @@
+"""Check the folders of a federation before training, and say what to do."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from fedsemi.data.augment import pre_size
+from fedsemi.data.dataset import UNKNOWN
+from fedsemi.data.folder import SiteData, read_site
+from fedsemi.data.label_table import LeftOut
+from fedsemi.data.site_settings import SitesSettings
+from fedsemi.data.sites import hold_out, overlap
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something to know about the folders, and what to do about it."""
+
+    stops: bool
+    """Whether training would refuse to start."""
+    text: str
+    remedy: str
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """All that a check found."""
+
+    sites: tuple[SiteData, ...]
+    test: SiteData | None
+    findings: tuple[Finding, ...]
+    megabytes: float
+    """Of the decoded images, twice: once read, once dealt out."""
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """Everything that is not used."""
+        return [it for site in self.everyone for it in site.left_out]
+
+    @property
+    def everyone(self) -> list[SiteData]:
+        """The sites and the test folder."""
+        return [*self.sites, *([self.test] if self.test else [])]
+
+
+def check(settings: SitesSettings, image_size: int, seed: int = 1) -> Report:
+    """Read everything with no limit on bad files, and judge it by the real limits."""
+    lenient = replace(settings, max_bad=1.0)
+    side = pre_size(image_size)
+    sites = [read_site(Path(folder), lenient, side) for folder in settings.folders]
+    test = read_site(Path(settings.test), lenient, side) if settings.test else None
+    everyone = [*sites, *([test] if test else [])]
+    findings = [
+        *(finding for site in everyone for finding in _bad(site, settings.max_bad)),
+        *(Finding(False, note, "") for site in everyone for note in site.notes),
+        *_mixed(everyone),
+        *_duplicates(sites),
+        *_leak(sites, test, settings, seed),
+        *_coverage(sites, test, settings, seed),
+    ]
+    total = sum(site.images.numel() for site in everyone)
+    return Report(tuple(sites), test, tuple(findings), 2 * total / 2**20)
+
+
+def duplicates(sites: Sequence[SiteData]) -> list[list[tuple[str, str]]]:
+    """Return the sets of (site, file) whose pixels are the same."""
+    places: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for site in sites:
+        for digest, file in zip(site.pixel_digests, site.files, strict=True):
+            places[digest].append((site.name, file))
+    return [same for same in places.values() if len(same) > 1]
+
+
+def _bad(site: SiteData, max_bad: float) -> list[Finding]:
+    rows = [it for it in site.left_out if it.line is not None]
+    files = [it for it in site.left_out if it.line is None]
+    total = len(site) + len(site.left_out)
+    findings = []
+    for bad, what in ((files, "unusable images"), (rows, "bad rows in labels.csv")):
+        if bad:
+            share = len(bad) / total
+            findings.append(
+                Finding(
+                    share > max_bad,
+                    f"{bad[0].code} {site.name}: {len(bad)} {what} ({share:.1%}, limit "
+                    f"{max_bad:.0%}); first: {bad[0]}",
+                    "repair or delete them (left_out.csv lists all)"
+                    + (
+                        f", or set max_bad = {_above(share)}" if share > max_bad else ""
+                    ),
+                )
+            )
+    return findings
+
+
+def _above(share: float) -> float:
+    return float(np.ceil(share * 100 + 0.5) / 100)
+
+
+def _mixed(sites: Sequence[SiteData]) -> list[Finding]:
+    return [
+        Finding(
+            False,
+            f"FS3104 {site.name} mixes modes: "
+            + ", ".join(f"{n} {mode}" for mode, n in Counter(site.modes).most_common()),
+            "all are made alike; check that grey and color do not stand for classes",
+        )
+        for site in sites
+        if len(set(site.modes)) > 1
+    ]
+
+
+def _duplicates(sites: Sequence[SiteData]) -> list[Finding]:
+    sets = duplicates(sites)
+    if not sets:
+        return []
+    extra = sum(len(same) - 1 for same in sets)
+    across = sum(len({site for site, _ in same}) > 1 for same in sets)
+    (site, file), (other, again) = sets[0][:2]
+    return [
+        Finding(
+            False,
+            f"FS3402 {extra} exact duplicates, {across} sets across sites; first: "
+            f"{site}/{file} = {other}/{again}",
+            "harmless if meant; they count twice and are never split from each other",
+        )
+    ]
+
+
+def _leak(
+    sites: Sequence[SiteData], test: SiteData | None, settings: SitesSettings, seed: int
+) -> list[Finding]:
+    held_out, digests = _tested(sites, test, settings, seed)
+    found = overlap(sites, held_out, digests)
+    if not found:
+        return []
+    where = ", ".join(f"{name}: {count}" for name, count in found.items())
+    return [
+        Finding(
+            not settings.allow_leak,
+            f"FS3401 {sum(found.values())} training images are also tested on "
+            f"({where})",
+            "delete them on one side, or set allow_leak = true and trust no accuracy",
+        )
+    ]
+
+
+def _tested(
+    sites: Sequence[SiteData], test: SiteData | None, settings: SitesSettings, seed: int
+) -> tuple[list[np.ndarray], set[str]]:
+    if test is not None:
+        labeled = np.flatnonzero((test.labels != UNKNOWN).numpy())
+        none = [np.zeros(len(site), dtype=bool) for site in sites]
+        return none, {test.pixel_digests[row] for row in labeled}
+    held_out = [hold_out(site, settings.test_fraction, seed) for site in sites]
+    digests = {
+        digest
+        for site, out in zip(sites, held_out, strict=True)
+        for digest, tested in zip(site.pixel_digests, out, strict=True)
+        if tested
+    }
+    return held_out, digests
+
+
+def _coverage(
+    sites: Sequence[SiteData], test: SiteData | None, settings: SitesSettings, seed: int
+) -> list[Finding]:
+    held_out, _ = _tested(sites, test, settings, seed)
+    trained: Counter[int] = Counter()
+    tested: Counter[int] = Counter(test.labels.tolist() if test else ())
+    for site, out in zip(sites, held_out, strict=True):
+        trained.update(site.labels.numpy()[~out].tolist())
+        tested.update(site.labels.numpy()[out].tolist())
+    findings = []
+    for label, name in enumerate(settings.classes):
+        if not trained[label]:
+            text = f"FS3303 no site has a labeled image of '{name}' to learn from"
+            remedy = "label some, or take the class out of sites.classes"
+            findings.append(Finding(False, text, remedy))
+        elif not tested[label]:
+            text = f"FS3303 no image of '{name}' is tested on"
+            findings.append(Finding(False, text, "label more of them"))
+    if not sum(trained[label] for label in range(len(settings.classes))):
+        text = "FS3303 no site has labels"
+        findings.append(Finding(True, text, "one site must have some"))
+    return findings

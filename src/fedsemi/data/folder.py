@@ -1,0 +1,269 @@
+"""Read the folder of one site: safely, completely, and saying what was left out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from os import cpu_count
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fedsemi.data.client import Client
+from fedsemi.data.dataset import UNKNOWN
+from fedsemi.data.decode import Bytes, Pixels, decode, is_image
+from fedsemi.data.folder_labels import Known, known_labels
+from fedsemi.data.label_table import LeftOut
+from fedsemi.data.manifest import Entry, differs, read_manifest
+from fedsemi.data.readers.files import kept
+from fedsemi.data.safe_files import Refused, read_regular, walk
+from fedsemi.data.site_settings import SitesSettings, existing
+from fedsemi.errors import DataError
+
+# A row of the cache: facts as JSON in this many bytes, then the pixels.
+_FACTS = 320
+_DECODER = 1  # counted up when decoding changes, so that old caches are not used
+
+
+@dataclass(frozen=True, eq=False)
+class SiteData:
+    """What one site holds; row i of every field is the same image."""
+
+    name: str
+    files: tuple[str, ...]
+    images: Tensor
+    """uint8 [N, C, H, W]"""
+    labels: Tensor
+    """int64 [N]; -1 for none"""
+    groups: tuple[str | None, ...]
+    """Patient or lesion, where it is known."""
+    modes: tuple[str, ...]
+    sizes: tuple[tuple[int, int], ...]
+    entries: tuple[Entry, ...]
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    @cached_property
+    def pixel_digests(self) -> list[str]:
+        """A fingerprint of each image's pixels: equal for exact duplicates."""
+        return [
+            hashlib.blake2b(image.tobytes(), digest_size=16).hexdigest()
+            for image in self.images.numpy()
+        ]
+
+    def client(self, id: int) -> Client:
+        """Return the site as a client: images without a label are unlabeled."""
+        has = self.labels != UNKNOWN
+        return Client(id, self.images[has], self.labels[has], self.images[~has])
+
+
+def read_site(folder: Path, settings: SitesSettings, side: int) -> SiteData:
+    """Read all images of a site, resized to side x side.
+
+    Files that cannot be used are left out and listed; more than `max_bad` stop it.
+
+    Raises:
+        DataError: Too much is bad, or labels and classes do not fit together.
+    """
+    folder = existing(folder)
+    name = folder.resolve().name
+    files, left_out = _listed(folder, name)
+    labels = known_labels(folder, name, settings, files)
+    usable = [file for file in files if file not in labels.faulty]
+    entries, refused = _hashed(folder, usable)
+    if settings.verify != "off":
+        refused |= _unverified(folder, entries, settings)
+    usable = [file for file in usable if file not in refused]
+    table = _decoded(folder, usable, entries, settings.pixels(side))
+    found = zip(usable, table.facts, strict=True)
+    refused |= {file: fact.refused for file, fact in found if fact.code}
+    left_out += [LeftOut(name, f, *why) for f, why in sorted(refused.items())]
+    _check_limits(name, left_out, len(files), labels, settings.max_bad)
+    return _assembled(name, usable, table, entries, labels, settings, left_out)
+
+
+@dataclass(frozen=True)
+class _Fact:
+    """What decoding found out about one file."""
+
+    mode: str = ""
+    size: tuple[int, int] = (0, 0)
+    code: str = ""
+    reason: str = ""
+
+    @property
+    def refused(self) -> tuple[str, str]:
+        return self.code, self.reason
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    facts: list[_Fact]
+    images: Bytes
+    """[N, C, side, side], rows of refused files undefined"""
+
+
+def _listed(folder: Path, site: str) -> tuple[list[str], list[LeftOut]]:
+    files, left_out = [], []
+    for name, regular in walk(folder):
+        if not is_image(name):
+            continue
+        if regular:
+            files.append(name)
+        else:
+            reason = "is not a regular file (a link, pipe or device)"
+            left_out.append(LeftOut(site, name, "FS3102", reason))
+    return files, left_out
+
+
+def _hashed(
+    folder: Path, files: Sequence[str]
+) -> tuple[dict[str, Entry], dict[str, tuple[str, str]]]:
+    def one(name: str) -> Entry | tuple[str, str]:
+        try:
+            content = read_regular(folder, name)
+        except Refused as error:
+            return error.code, str(error)
+        return Entry(len(content), hashlib.sha256(content).hexdigest())
+
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        found = dict(zip(files, pool.map(one, files), strict=True))
+    entries = {name: it for name, it in found.items() if isinstance(it, Entry)}
+    refused = {name: it for name, it in found.items() if not isinstance(it, Entry)}
+    return entries, refused
+
+
+def _unverified(
+    folder: Path, entries: dict[str, Entry], settings: SitesSettings
+) -> dict[str, tuple[str, str]]:
+    known = read_manifest(folder)
+    faults = {
+        name: differs(known, name, found, settings.verify == "full")
+        for name, found in entries.items()
+    }
+    missing = {name: "is missing" for name in known if name not in entries}
+    return {name: ("FS3101", why) for name, why in (faults | missing).items() if why}
+
+
+def _decoded(
+    folder: Path, files: Sequence[str], entries: dict[str, Entry], pixels: Pixels
+) -> _Table:
+    """Decode in parallel, or take what an earlier run left in the cache."""
+    shape = (pixels.channels, pixels.side, pixels.side)
+    listing = [(name[-12:].lower(), entries[name].sha256) for name in files]
+    recipe = json.dumps([_DECODER, asdict(pixels), listing])
+    key = f"folder-{hashlib.sha256(recipe.encode()).hexdigest()}"
+    rows = kept(key, lambda: _decode_all(folder, files, pixels))
+    return _Table(
+        [_read_fact(row) for row in rows[:, :_FACTS]],
+        rows[:, _FACTS:].reshape(len(files), *shape),
+    )
+
+
+def _decode_all(folder: Path, files: Sequence[str], pixels: Pixels) -> Bytes:
+    area = pixels.channels * pixels.side**2
+    rows = np.zeros((len(files), _FACTS + area), dtype=np.uint8)
+
+    def one(row: int) -> None:
+        try:
+            image = decode(files[row], read_regular(folder, files[row]), pixels)
+        except Refused as error:
+            rows[row, :_FACTS] = _written(_Fact(code=error.code, reason=str(error)))
+        else:
+            rows[row, :_FACTS] = _written(_Fact(image.mode, image.size))
+            rows[row, _FACTS:] = image.array.reshape(-1)
+
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        list(pool.map(one, range(len(files))))
+    return rows
+
+
+def _written(fact: _Fact) -> Bytes:
+    text = json.dumps([fact.mode, fact.size, fact.code, fact.reason[:150]])
+    return np.frombuffer(text.encode().ljust(_FACTS)[:_FACTS], dtype=np.uint8)
+
+
+def _read_fact(row: Bytes) -> _Fact:
+    mode, (width, height), code, reason = json.loads(row.tobytes())
+    return _Fact(mode, (width, height), code, reason)
+
+
+def _check_limits(
+    site: str,
+    left_out: Sequence[LeftOut],
+    num_files: int,
+    labels: Known,
+    max_bad: float,
+) -> None:
+    groups = (
+        ("images are unusable", "FS3101", left_out, num_files),
+        ("rows of labels.csv are bad", "FS3201", labels.left_out, labels.num_rows),
+    )
+    for what, code, bad, total in groups:
+        if len(bad) > max_bad * max(total, len(bad)):
+            raise DataError(
+                f"{site}: {len(bad)} of {max(total, len(bad))} {what}; the limit is "
+                f"{max_bad:.0%} — stopped. First: {bad[0]}. `fedsemi check` lists all; "
+                "repair them or raise sites.max_bad",
+                code=code,
+            )
+
+
+def _assembled(
+    site: str,
+    usable: Sequence[str],
+    table: _Table,
+    entries: dict[str, Entry],
+    labels: Known,
+    settings: SitesSettings,
+    left_out: Sequence[LeftOut],
+) -> SiteData:
+    good = [row for row, fact in enumerate(table.facts) if not fact.code]
+    files = tuple(usable[row] for row in good)
+    return SiteData(
+        name=site,
+        files=files,
+        images=torch.from_numpy(table.images[good]),
+        labels=torch.tensor(
+            [labels.label(f, settings) for f in files], dtype=torch.int64
+        ),
+        groups=tuple(_group(f, labels, settings.patient) for f in files),
+        modes=tuple(table.facts[row].mode for row in good),
+        sizes=tuple(table.facts[row].size for row in good),
+        entries=tuple(entries[f] for f in files),
+        left_out=(*left_out, *labels.left_out),
+        notes=tuple(_notes(site, files)),
+    )
+
+
+def _group(file: str, labels: Known, patient: str | None) -> str | None:
+    if file in labels.groups:
+        return labels.groups[file]
+    found = re.search(patient, file) if patient else None
+    return found.group(1) if found else None
+
+
+def _notes(site: str, files: Sequence[str]) -> list[str]:
+    notes = []
+    if not files:
+        notes.append(f"FS3301 {site} has no usable images — it joins with weight 0.")
+    same = Counter(unicodedata.normalize("NFC", name) for name in files)
+    pairs = sum(count > 1 for count in same.values())
+    if pairs:
+        notes.append(
+            f"FS3203 {site}: {pairs} file names occur twice in different Unicode "
+            "spellings (NFC, NFD) — both are kept; labels.csv must spell them exactly."
+        )
+    return notes

@@ -1,0 +1,168 @@
+"""A site's labels.csv: `file,label[,group]`, a blank label for an unlabeled image."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fedsemi.data.safe_files import inside
+from fedsemi.errors import DataError, nearest
+from fedsemi.storage import write_whole
+
+LEFT_OUT = "left_out.csv"
+COLUMNS = ("file", "label", "group")
+_FIELD_LIMIT = 4096
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Something of a site that is not used, and why."""
+
+    site: str
+    file: str
+    code: str
+    reason: str
+    line: int | None = None
+    """Of labels.csv, where the fault is there."""
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"labels.csv line {self.line}"
+        return f"{self.code} {self.site}: {place}: {self.reason}"
+
+
+def write_left_out(path: Path, left_out: Sequence[LeftOut]) -> None:
+    """List what was left out, a line each; names keep their bytes."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["site", "file", "line", "code", "reason"])
+    for it in left_out:
+        writer.writerow([it.site, it.file, it.line or "", it.code, it.reason])
+    write_whole(path, text.getvalue().encode("utf-8", "surrogateescape"))
+
+
+@dataclass
+class LabelTable:
+    """What a labels.csv says."""
+
+    labels: dict[str, str | None] = field(default_factory=dict)
+    """The class by file; None where the field is blank."""
+    groups: dict[str, str] = field(default_factory=dict)
+    """The patient, lesion or other group by file, where there is one."""
+    left_out: list[LeftOut] = field(default_factory=list)
+    num_rows: int = 0
+    lines: dict[str, int] = field(default_factory=dict)
+    """Where each file is named first."""
+    faulty: set[str] = field(default_factory=set)
+    """Files with a bad row."""
+
+
+def read_table(content: bytes, site: str, classes: Sequence[str]) -> LabelTable:
+    """Parse a labels.csv strictly; a bad row is left out and named by its line.
+
+    Raises:
+        DataError: The file is no such table, names a path outside the folder, or uses
+            a class that the federation does not know and that is no typing slip.
+    """
+    where = f"{site}: labels.csv"
+    reader = csv.reader(io.StringIO(_text(content, where), newline=""), strict=True)
+    csv.field_size_limit(_FIELD_LIMIT)
+    table = LabelTable()
+    columns: dict[str, int] | None = None
+    try:
+        for row in reader:
+            if not any(cell.strip() for cell in row):
+                continue
+            if columns is None:
+                columns = _columns(row, where)
+                continue
+            table.num_rows += 1
+            _take(table, row, columns, site, reader.line_num, classes)
+    except csv.Error as error:
+        raise DataError(
+            f"{where} line {reader.line_num}: {error}; check the quotes there",
+            code="FS3201",
+        ) from None
+    if columns is None:
+        raise DataError(
+            f"{where} is empty; its first line must be 'file,label'", code="FS3201"
+        )
+    return table
+
+
+def unknown_class(label: str, site: str, classes: Sequence[str]) -> DataError:
+    """Say that a site uses a class outside the federation's list."""
+    return DataError(
+        f"{site}: class '{label}' is not in the federation's list "
+        f"({', '.join(classes)}){nearest(label, classes)} — the site cannot join. Add "
+        "it to sites.classes everywhere, or rename it here",
+        code="FS3202",
+    )
+
+
+def _text(content: bytes, where: str) -> str:
+    # Names in another encoding than UTF-8 are kept byte for byte.
+    text = content.decode("utf-8-sig", "surrogateescape")
+    if "\0" in text:
+        raise DataError(
+            f"{where} holds zero bytes, so it is no CSV text; save it as UTF-8",
+            code="FS3201",
+        )
+    return text
+
+
+def _columns(header: list[str], where: str) -> dict[str, int]:
+    names = [cell.strip().lower() for cell in header]
+    if "file" not in names or "label" not in names or len(set(names)) < len(names):
+        hint = "; use commas, not semicolons" if ";" in ",".join(header) else ""
+        raise DataError(
+            f"{where} line 1: the columns are {', '.join(names)!r}, but 'file' and "
+            f"'label' (and if you like 'group') are needed, each once{hint}",
+            code="FS3201",
+        )
+    return {name: names.index(name) for name in COLUMNS if name in names}
+
+
+def _take(
+    table: LabelTable,
+    row: list[str],
+    columns: dict[str, int],
+    site: str,
+    line: int,
+    classes: Sequence[str],
+) -> None:
+    """Take one row over, or note why not."""
+    if len(row) <= max(columns.values()):
+        name = row[columns["file"]] if columns["file"] < len(row) else ""
+        reason = f"has {len(row)} fields, not {max(columns.values()) + 1}"
+        table.left_out.append(LeftOut(site, name, "FS3201", reason, line))
+        return
+    name = inside(row[columns["file"]], f"{site}: labels.csv line {line}")
+    label = row[columns["label"]].strip() or None
+    fault = _fault(table, name, label, site, classes)
+    if fault:
+        table.left_out.append(LeftOut(site, name, "FS3201", fault, line))
+        table.faulty.add(name)
+        table.labels.pop(name, None)
+        return
+    table.labels[name] = label
+    table.lines.setdefault(name, line)
+    if "group" in columns and (group := row[columns["group"]].strip()):
+        table.groups[name] = group
+
+
+def _fault(
+    table: LabelTable, name: str, label: str | None, site: str, classes: Sequence[str]
+) -> str:
+    if name in table.faulty:
+        return "is named again after a bad row"
+    if label is not None and label not in classes:
+        hint = nearest(label, classes)
+        if not hint:
+            raise unknown_class(label, site, classes)
+        return f"class '{label}' unknown{hint}"
+    if name in table.lines and table.labels[name] != label:
+        return f"has another label in line {table.lines[name]}"
+    return ""
