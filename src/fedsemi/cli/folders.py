@@ -22,7 +22,7 @@ from fedsemi.data.label_table import LEFT_OUT, write_left_out
 from fedsemi.data.manifest import write_manifest
 from fedsemi.data.site_settings import SitesSettings
 from fedsemi.data.sites import FolderFederation
-from fedsemi.data.survey import image_size, propose, survey
+from fedsemi.data.survey import classes_and_slips, image_size, propose, survey
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import CannotCreate, ConfigError, DataError
 from fedsemi.models import ModelSpec
@@ -60,6 +60,11 @@ def init(
     load_config(out)
     console = Console()
     console.print(f"{len(seen)} sites, {len(settings.classes)} classes: {out}")
+    _, slips = classes_and_slips(seen)
+    if slips:
+        console.print(
+            f"taken for typing slips, not classes: {escape(', '.join(slips))}"
+        )
     console.print(f"next: fedsemi check {out}; fedsemi run {out}", soft_wrap=True)
 
 
@@ -137,7 +142,7 @@ def _described(
 def _site_table(report: Report, classes: list[str]) -> Table:
     table = Table(box=None, header_style="dim", padding=(0, 2))
     for name in ("site", "images", "labeled", "left out", "sizes", "modes", "classes"):
-        table.add_column(name, overflow="fold")
+        table.add_column(name, no_wrap=name in ("site", "sizes"))
     for site in report.everyone:
         name = f"{site.name} (test)" if site is report.test else site.name
         labeled = int((site.labels != UNKNOWN).sum())
@@ -148,7 +153,7 @@ def _site_table(report: Report, classes: list[str]) -> Table:
             f"{labeled:,}" if labeled else "–",
             str(len(site.left_out) or "–"),
             _sizes(site),
-            ", ".join(f"{mode} {n}" for mode, n in Counter(site.modes).most_common()),
+            ", ".join(mode for mode, _ in Counter(site.modes).most_common()),
             ", ".join(
                 f"{escape(classes[label])} {n}"
                 for label, n in enumerate(counts.tolist())

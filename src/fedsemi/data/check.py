@@ -11,7 +11,7 @@ import numpy as np
 
 from fedsemi.data.augment import pre_size
 from fedsemi.data.dataset import UNKNOWN
-from fedsemi.data.folder import SiteData, read_site
+from fedsemi.data.folder import SiteData, bad_parts, read_site
 from fedsemi.data.label_table import LeftOut
 from fedsemi.data.site_settings import SitesSettings
 from fedsemi.data.sites import hold_out, overlap
@@ -77,24 +77,14 @@ def duplicates(sites: Sequence[SiteData]) -> list[list[tuple[str, str]]]:
 
 
 def _bad(site: SiteData, max_bad: float) -> list[Finding]:
-    rows = [it for it in site.left_out if it.line is not None]
-    files = [it for it in site.left_out if it.line is None]
-    total = len(site) + len(site.left_out)
     findings = []
-    for bad, what in ((files, "unusable images"), (rows, "bad rows in labels.csv")):
-        if bad:
-            share = len(bad) / total
-            findings.append(
-                Finding(
-                    share > max_bad,
-                    f"{bad[0].code} {site.name}: {len(bad)} {what} ({share:.1%}, limit "
-                    f"{max_bad:.0%}); first: {bad[0]}",
-                    "repair or delete them (left_out.csv lists all)"
-                    + (
-                        f", or set max_bad = {_above(share)}" if share > max_bad else ""
-                    ),
-                )
-            )
+    for what, bad, total in bad_parts(site):
+        stops = len(bad) > max_bad * total
+        remedy = "repair or delete them (left_out.csv lists all)"
+        if stops:
+            remedy += f", or set max_bad = {_above(len(bad) / total)}"
+        text = f"{len(bad)} of {total} {what}, limit {max_bad:.0%}; first: {bad[0]}"
+        findings.append(Finding(stops, f"{bad[0].code} {site.name}: {text}", remedy))
     return findings
 
 

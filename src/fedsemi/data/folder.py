@@ -7,7 +7,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -50,6 +50,10 @@ class SiteData:
     sizes: tuple[tuple[int, int], ...]
     entries: tuple[Entry, ...]
     left_out: tuple[LeftOut, ...]
+    num_files: int
+    """Images in the folder, unusable ones included."""
+    num_rows: int
+    """Rows of labels.csv."""
     notes: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -90,8 +94,34 @@ def read_site(folder: Path, settings: SitesSettings, side: int) -> SiteData:
     found = zip(usable, table.facts, strict=True)
     refused |= {file: fact.refused for file, fact in found if fact.code}
     left_out += [LeftOut(name, f, *why) for f, why in sorted(refused.items())]
-    _check_limits(name, left_out, len(files), labels, settings.max_bad)
-    return _assembled(name, usable, table, entries, labels, settings, left_out)
+    site = _assembled(
+        name, usable, table, entries, labels, settings, left_out, len(files)
+    )
+    for complaint in over_limit(site, settings.max_bad):
+        raise complaint
+    return site
+
+
+def bad_parts(site: SiteData) -> Iterator[tuple[str, list[LeftOut], int]]:
+    """Yield what is bad at a site and how much there was: its files, then its rows."""
+    files = [it for it in site.left_out if it.line is None]
+    rows = [it for it in site.left_out if it.line is not None]
+    if files:
+        yield "images are unusable", files, site.num_files
+    if rows:
+        yield "rows of labels.csv are bad", rows, site.num_rows
+
+
+def over_limit(site: SiteData, max_bad: float) -> Iterator[DataError]:
+    """Yield an error for each part of a site of which too much is bad."""
+    for what, bad, total in bad_parts(site):
+        if len(bad) > max_bad * total:
+            yield DataError(
+                f"{site.name}: {len(bad)} of {total} {what}; the limit is {max_bad:.0%}"
+                f" — stopped. First: {bad[0]}. `fedsemi check` lists all; repair them "
+                "or raise sites.max_bad",
+                code="FS3101" if bad[0].line is None else "FS3201",
+            )
 
 
 @dataclass(frozen=True)
@@ -200,27 +230,6 @@ def _read_fact(row: Bytes) -> _Fact:
     return _Fact(mode, (width, height), code, reason)
 
 
-def _check_limits(
-    site: str,
-    left_out: Sequence[LeftOut],
-    num_files: int,
-    labels: Known,
-    max_bad: float,
-) -> None:
-    groups = (
-        ("images are unusable", "FS3101", left_out, num_files),
-        ("rows of labels.csv are bad", "FS3201", labels.left_out, labels.num_rows),
-    )
-    for what, code, bad, total in groups:
-        if len(bad) > max_bad * max(total, len(bad)):
-            raise DataError(
-                f"{site}: {len(bad)} of {max(total, len(bad))} {what}; the limit is "
-                f"{max_bad:.0%} — stopped. First: {bad[0]}. `fedsemi check` lists all; "
-                "repair them or raise sites.max_bad",
-                code=code,
-            )
-
-
 def _assembled(
     site: str,
     usable: Sequence[str],
@@ -229,6 +238,7 @@ def _assembled(
     labels: Known,
     settings: SitesSettings,
     left_out: Sequence[LeftOut],
+    num_files: int,
 ) -> SiteData:
     good = [row for row, fact in enumerate(table.facts) if not fact.code]
     files = tuple(usable[row] for row in good)
@@ -244,6 +254,8 @@ def _assembled(
         sizes=tuple(table.facts[row].size for row in good),
         entries=tuple(entries[f] for f in files),
         left_out=(*left_out, *labels.left_out),
+        num_files=max(num_files, len(left_out)),
+        num_rows=labels.num_rows,
         notes=tuple(_notes(site, files)),
     )
 

@@ -30,7 +30,7 @@ class LeftOut:
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"labels.csv line {self.line}"
-        return f"{self.code} {self.site}: {place}: {self.reason}"
+        return f"{place}: {self.reason}"
 
 
 def write_left_out(path: Path, left_out: Sequence[LeftOut]) -> None:

@@ -44,7 +44,9 @@ def partition_table(
     heads = ("classes", "smallest", "largest") if wide else tuple(class_names)
     for head, foot in zip(heads, _cells(counts.sum(0), wide), strict=True):
         table.add_column(head, justify="right", footer=foot)
-    table.add_column("total", justify="right", footer=_number(int(counts.sum())))
+    table.add_column(
+        "total", justify="right", footer=_number(sum(map(len, partition.clients)))
+    )
     share = f"{partition.labeled_share:.2%}"
     table.add_column("labeled", justify="right", footer=share)
     for k, (client, row) in enumerate(zip(partition.clients, counts, strict=True)):

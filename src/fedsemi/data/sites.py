@@ -80,6 +80,12 @@ def read_federation(
     )
     names = tuple(site.name for site in sites)
     notes += _summary(names, partition, left_out)
+    both = zip(sites, held_out, strict=True)
+    apart = sum(int((~_is_labeled(site) & out).sum()) for site, out in both)
+    if apart:
+        notes.append(
+            f"{apart} unlabeled images of tested patients are not learned from"
+        )
     return FolderFederation(dataset, partition, names, tuple(notes), tuple(left_out))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 from collections import Counter
 from collections.abc import Sequence
@@ -15,11 +16,11 @@ from fedsemi.data.decode import SCANS, is_image, probe
 from fedsemi.data.folder_labels import LABELS_FILE, UNLABELED
 from fedsemi.data.safe_files import Refused, read_regular, walk
 from fedsemi.data.site_settings import Labels, SitesSettings, existing
-from fedsemi.errors import DataError, nearest
+from fedsemi.errors import DataError
 
 _GREY = ("1", "L", "LA", "La", "I", "F")
 _SAMPLE = 200
-_RARE = 0.02
+_OFTEN = 10
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,7 @@ def survey(folder: Path) -> Survey:
 def propose(surveys: Sequence[Survey], test: Survey | None = None) -> SitesSettings:
     """Propose [sites] for the folders, paths as given."""
     everyone = [*surveys, *([test] if test else [])]
-    counts = sum((Counter(s.classes) for s in everyone), Counter[str]())
-    classes = sorted(name for name in counts if not _is_slip(name, counts))
+    classes, _ = classes_and_slips(everyone)
     if len(classes) < 2:
         raise DataError(
             f"the folders show {len(classes)} classes, two are needed; sort the images "
@@ -92,6 +92,13 @@ def propose(surveys: Sequence[Survey], test: Survey | None = None) -> SitesSetti
         channels=1 if modes and (grey or scans) else 3,
         sixteen_bit_range=[0, _full_scale(max(tops))] if tops else None,
     )
+
+
+def classes_and_slips(surveys: Sequence[Survey]) -> tuple[list[str], list[str]]:
+    """Return all names of classes, and apart those that look like typing slips."""
+    counts = sum((Counter(s.classes) for s in surveys), Counter[str]())
+    slips = sorted(name for name in counts if _is_slip(name, counts))
+    return sorted(counts.keys() - set(slips)), slips
 
 
 def image_size(surveys: Sequence[Survey]) -> int:
@@ -125,8 +132,8 @@ def _named_in_table(folder: Path) -> dict[str, int]:
 
 def _is_slip(name: str, counts: Counter[str]) -> bool:
     """Tell a typing slip from a class: rare, and much like a frequent one."""
-    frequent = [n for n, count in counts.items() if count >= counts[name] / _RARE]
-    return bool(nearest(name, frequent))
+    frequent = [n for n, count in counts.items() if count >= counts[name] * _OFTEN]
+    return bool(difflib.get_close_matches(name, frequent, n=1, cutoff=0.8))
 
 
 def _full_scale(top: float) -> float:

@@ -1,0 +1,55 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fedsemi.data.check import check, duplicates
+
+from .pictures import make_site, save_picture
+from .test_folder import wish
+
+
+def texts(report: object, stops: bool) -> list[str]:
+    return [f.text for f in report.findings if f.stops is stops]  # type: ignore[attr-defined]
+
+
+def test_good_folders_have_no_findings(tmp_path: Path) -> None:
+    a = make_site(tmp_path / "a", {"cat": 5, "dog": 5})
+    report = check(wish(a), 8)
+    assert not report.findings and report.megabytes == pytest.approx(
+        2 * 10 * 100 / 2**20
+    )
+
+
+def test_too_many_bad_files_stop_and_the_limit_to_set_is_named(tmp_path: Path) -> None:
+    a = make_site(tmp_path / "a", {"cat": 10, "dog": 9})
+    (a / "cat" / "bad.png").write_bytes(b"")
+    report = check(wish(a), 8)
+    (stop,) = [finding for finding in report.findings if finding.stops]
+    assert stop.text.startswith("FS3101 a: 1 of 20 images are unusable, limit 1%")
+    assert "max_bad = 0.06" in stop.remedy
+    assert [it.file for it in report.left_out] == ["cat/bad.png"]
+
+
+def test_duplicates_are_counted_exactly(tmp_path: Path) -> None:
+    a = make_site(tmp_path / "a", {"cat": 5, "dog": 5})
+    b = make_site(tmp_path / "b", {"": 2}, start=50)
+    shutil.copy(a / "cat" / "0.png", a / "cat" / "again.png")
+    shutil.copy(b / "50.png", b / "copy.png")
+    shutil.copy(b / "50.png", a / "cat" / "from-b.png")
+    report = check(wish(a, b, allow_leak=True), 8)
+    assert sorted(map(len, duplicates(report.sites))) == [2, 3]
+    found = [text for text in texts(report, False) if text.startswith("FS3402")]
+    assert found[0].startswith("FS3402 3 exact duplicates, 1 sets across sites")
+
+
+def test_leak_mixed_modes_and_uncovered_classes_are_found(tmp_path: Path) -> None:
+    a = make_site(tmp_path / "a", {"cat": 4})
+    save_picture(a / "cat" / "color.png", 9, "RGB")
+    test = make_site(tmp_path / "t", {"cat": 2}, start=70)
+    shutil.copy(test / "cat" / "70.png", a / "cat" / "70.png")
+    report = check(wish(a, test=str(test)), 8)
+    assert texts(report, True) == ["FS3401 1 training images are also tested on (a: 1)"]
+    notes = texts(report, False)
+    assert "FS3104 a mixes modes: 5 L, 1 RGB" in notes
+    assert "FS3303 no site has a labeled image of 'dog' to learn from" in notes
