@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from fedsemi.config_file import read_config_file
 from fedsemi.errors import ConfigError
-from fedsemi.toml_file import read_toml
 
 
 @pytest.mark.parametrize(
@@ -25,17 +25,17 @@ def test_hostile_configs_are_refused_in_one_line(
     path = tmp_path / "x.toml"
     path.write_bytes(content)
     with pytest.raises(ConfigError, match="FS4") as error:
-        read_toml(path)
+        read_config_file(path)
     assert part in str(error.value) and "\n" not in str(error.value)
 
 
 def test_windows_lines_and_byte_order_mark_are_read(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_bytes(b"\xef\xbb\xbfa = 1\r\nb = 2\r\n")
-    assert read_toml(path) == {"a": 1, "b": 2}
+    assert read_config_file(path) == {"a": 1, "b": 2}
 
 
 def test_missing_config_and_folder_are_one_line(tmp_path: Path) -> None:
     for path in (tmp_path / "none.toml", tmp_path):
         with pytest.raises(ConfigError, match="FS4001"):
-            read_toml(path)
+            read_config_file(path)
