@@ -60,7 +60,7 @@ class GateState:
     """What the gate remembers from round to round; part of the server's state."""
 
     strikes: tuple[tuple[int, int], ...] = ()
-    """(client, round) of each dropped reply of the last rounds."""
+    """(client, round) of the last rounds in which a reply was dropped."""
     quarantine: tuple[tuple[int, int], ...] = ()
     """(client, first round in which it is asked again)."""
     idle: tuple[tuple[int, int], ...] = ()
@@ -248,9 +248,10 @@ def _watched(
 def _judged(
     state: GateState, dropped: Sequence[Rejection], round: int
 ) -> tuple[GateState, list[Notice]]:
-    """Note the strikes; three within the window put a client in quarantine."""
-    fresh = [(d.client, round) for d in dropped if d.client is not None]
-    strikes = [s for s in state.strikes if s[1] > round - WINDOW] + fresh
+    """Note a strike a round; three within the window put a client in quarantine."""
+    fresh = {(d.client, round) for d in dropped if d.client is not None}
+    recent = {strike for strike in state.strikes if strike[1] > round - WINDOW}
+    strikes = sorted(recent | fresh)
     until = {id: end for id, end in state.quarantine if end > round}
     struck = sorted({id for id, _ in fresh})
     jailed = [id for id in struck if sum(s[0] == id for s in strikes) >= STRIKES]

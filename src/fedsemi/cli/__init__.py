@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import fedsemi
-from fedsemi.cli import data, folders, methods, rerun, see, train
+from fedsemi.cli import attack, data, folders, methods, rerun, see, train
 from fedsemi.errors import FedSemiError
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.command("run")(train.run)
 app.command("rerun")(rerun.rerun)
 app.command("init")(folders.init)
 app.command("check")(folders.check)
+app.command("attack")(attack.attack)
 app.command("partition")(data.partition)
 app.command("datasets")(data.datasets)
 app.command("methods")(methods.methods)

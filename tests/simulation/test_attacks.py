@@ -1,0 +1,82 @@
+"""Attacks in a simulation: they are real, and the gate meets them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fedsemi.config import make_experiment
+from fedsemi.simulation.attack_suite import AGGREGATIONS, Outcome, run_suite, table_rows
+from fedsemi.simulation.attacks import ATTACKS
+
+CONTENT: dict[str, Any] = {
+    "data": {"name": "synthetic", "train_limit": 80, "test_limit": 20},
+    "model": {"name": "resnet8", "width": 4},
+    "partition": {"num_clients": 5, "min_size": 5},
+    "local": {"batch_size": 16},
+    "evaluation": {"every": 9},
+    "stages": [
+        {"method": "supervised", "rounds": 1},
+        {"method": "semianagg", "rounds": 2},
+    ],
+}
+
+
+TRIED = ("nan", "stale", "duplicates", "noise-images")
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
+    out: Path = tmp_path_factory.mktemp("attacks")
+    return list(run_suite(make_experiment(CONTENT), TRIED, ["uniform-semi"], out))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+def test_every_attack_runs_with_and_without_guard(
+    aggregation: str, tmp_path: Path
+) -> None:
+    found = run_suite(make_experiment(CONTENT), ATTACKS, [aggregation], tmp_path)
+    assert {(o.attack, o.guard) for o in found} == {
+        (attack, guard) for attack in ("none", *ATTACKS) for guard in (True, False)
+    }
+
+
+def test_the_gate_drops_what_is_not_a_reply(outcomes: list[Outcome]) -> None:
+    dropped = {o.attack: o.dropped for o in outcomes if o.guard}
+    assert dropped["nan"] == 2
+    assert dropped["stale"] == 1  # the first reply is fresh
+    assert dropped["duplicates"] == 38  # 19 of 20, twice
+    assert dropped["none"] == dropped["noise-images"] == 0
+    assert not any(o.dropped for o in outcomes if not o.guard)
+
+
+def test_duplicates_multiply_a_share_only_without_guard(
+    outcomes: list[Outcome],
+) -> None:
+    share = {(o.attack, o.guard): o.share for o in outcomes}
+    assert share["duplicates", True] == pytest.approx(0.125)
+    assert share["duplicates", False] == pytest.approx(0.5 * 20 / 23)
+
+
+def test_loss_is_measured_against_the_run_without_attack_and_guard() -> None:
+    def outcome(attack: str, guard: bool, accuracy: float) -> Outcome:
+        return Outcome(1, "fedavg", attack, guard, accuracy, 0.1, 0)
+
+    rows = table_rows(
+        [
+            outcome("none", True, 0.85),
+            outcome("none", False, 0.90),
+            outcome("flip", True, 0.80),
+            outcome("flip", False, 0.40),
+        ]
+    )
+    assert [round(row["lost_off"], 6) for row in rows] == [0, 0.5]
+    assert [round(row["lost_on"], 6) for row in rows] == [0.05, 0.1]
+
+
+def test_every_aggregation_of_the_suite_is_a_valid_stage() -> None:
+    for stage in AGGREGATIONS.values():
+        make_experiment({**CONTENT, "stages": [{**stage, "rounds": 1}]})

@@ -1,0 +1,185 @@
+"""The loop under drop-outs, skipped rounds and empty pseudo-labels."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+import torch
+
+from fedsemi.build import build
+from fedsemi.config import make_experiment
+from fedsemi.contributions import by_supervision
+from fedsemi.data.client import Client
+from fedsemi.errors import ProtocolError
+from fedsemi.experiment import conduct
+from fedsemi.gate import Gate
+from fedsemi.guard import Guard
+from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
+from fedsemi.method import ServerState
+from fedsemi.rounds import Round, run
+
+CLIENTS = (ClientInfo(0, 10, 0), *(ClientInfo(id, 0, 20) for id in range(1, 6)))
+
+
+class Toy:
+    """A method on a model of fifty numbers: everybody answers its id and some noise."""
+
+    def init(
+        self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
+    ) -> ServerState:
+        return ServerState(weights, tuple(clients), seed=seed)
+
+    def plan(self, state: ServerState) -> Sequence[Task]:
+        return [state.task(client) for client in state.clients]
+
+    def train(
+        self, task: Task, client: Client | None, memory: Memory
+    ) -> tuple[Update, Memory]:
+        make = torch.Generator().manual_seed(task.seed)
+        step = 1 + 0.1 * torch.randn(50, generator=make)
+        info = CLIENTS[task.client]
+        update = Update(
+            task.client,
+            task.round,
+            {"x": task.weights["x"] + step},
+            info.num_labeled,
+            info.num_unlabeled,
+            info.num_unlabeled // 2,
+        )
+        return update, memory
+
+    def aggregate(self, state: ServerState, updates: Sequence[Update]) -> ServerState:
+        shares = by_supervision(updates)
+        return state.advanced(state.mixed(updates, shares), updates, shares)
+
+
+class Flaky:
+    """An engine that loses or changes replies as a function says."""
+
+    def __init__(self, spoil: Callable[[Update], Update | None]) -> None:
+        self._spoil = spoil
+
+    def clients(self) -> Sequence[ClientInfo]:
+        return CLIENTS
+
+    def run(self, tasks: Sequence[Task]) -> Sequence[Update]:
+        replies = [self._spoil(Toy().train(task, None, {})[0]) for task in tasks]
+        return [reply for reply in replies if reply is not None]
+
+    def memory(self, client: int) -> Memory:
+        return {}
+
+
+def rounds_of(
+    spoil: Callable[[Update], Update | None],
+    rounds: int = 8,
+    guard: Guard | None = None,
+) -> list[Round[ServerState]]:
+    state = Toy().init({"x": torch.zeros(50)}, CLIENTS)
+    return list(run(Toy(), Flaky(spoil), state, rounds, Gate(guard or Guard())))
+
+
+def test_no_schedule_of_drop_outs_hangs_or_spoils_a_run() -> None:
+    stopped = skipped = 0
+    for seed in range(200):
+        dice, loss = random.Random(seed), seed / 199
+        try:
+            done = rounds_of(lambda u, d=dice, p=loss: None if d.random() < p else u)
+        except ProtocolError as error:
+            assert error.exit_code == 76 and error.code == "FS2201"
+            stopped += 1
+            continue
+        skipped += sum(each.skipped for each in done)
+        for each in done:
+            assert each.state.weights["x"].isfinite().all()
+            if not each.skipped:
+                assert sum(each.state.contributions.values()) == pytest.approx(1)
+    assert stopped and skipped
+
+
+def test_a_round_without_labels_leaves_the_model_as_it_was() -> None:
+    lost = {1, 2, 3}
+    done = rounds_of(lambda u: None if u.client == 0 and u.round in lost else u, 6)
+    assert [each.skipped for each in done] == [False, True, True, True, False, False]
+    assert all(
+        torch.equal(done[i].state.weights["x"], done[0].state.weights["x"])
+        for i in lost
+    )
+    assert done[1].notices[0].code == "FS2201" and done[1].state.contributions == {}
+
+
+def test_a_fourth_skip_in_a_row_ends_the_run_with_exit_code_76() -> None:
+    with pytest.raises(ProtocolError, match="4 rounds in a row") as caught:
+        rounds_of(lambda u: None if u.client == 0 else u)
+    assert caught.value.exit_code == 76
+
+
+def test_a_quorum_of_unlabeled_clients_can_be_asked_for() -> None:
+    def lose(update: Update) -> Update | None:
+        return None if update.round == 0 and update.client in (1, 2, 3) else update
+
+    assert not rounds_of(lose, 2)[0].skipped
+    assert rounds_of(lose, 2, Guard(min_unlabeled=3))[0].skipped
+
+
+def test_one_bad_client_costs_its_reply_and_then_its_seat() -> None:
+    def spoil(update: Update) -> Update:
+        bad = {"x": update.weights["x"] * float("nan")}
+        return replace(update, weights=bad) if update.client == 3 else update
+
+    done = rounds_of(spoil, 6)
+    assert [(len(each.updates), len(each.dropped)) for each in done] == [
+        (5, 1),
+        (5, 1),
+        (5, 1),
+        (5, 0),
+        (5, 0),
+        (5, 0),
+    ]
+    assert done[2].state.gate.quarantine == ((3, 23),)
+
+
+@pytest.mark.parametrize("kind", ["unchanged", "noise"])
+def test_a_free_rider_is_noted_after_five_rounds_and_keeps_its_share(kind: str) -> None:
+    def ride(update: Update) -> Update:
+        if update.client != 4:
+            return update
+        step = torch.zeros(50)
+        if kind == "noise":  # as long as a real step, and orthogonal to it
+            step = torch.tensor([1.0, -1.0]).repeat(25)
+        # The others move every number by about one per round.
+        before = update.weights["x"] - honest_step(update)
+        return replace(update, weights={"x": before + step})
+
+    done = rounds_of(ride, 6)
+    flagged = [{n.client for n in each.notices if n.code == "FS2110"} for each in done]
+    assert flagged == [set(), set(), set(), set(), {4}, {4}]
+    assert done[-1].state.contributions[4] == pytest.approx(0.1)
+
+
+def honest_step(update: Update) -> torch.Tensor:
+    state = replace(Toy().init({"x": torch.zeros(50)}, CLIENTS), round=update.round)
+    (task,) = [t for t in Toy().plan(state) if t.client == update.client]
+    return Toy().train(task, None, {})[0].weights["x"]
+
+
+def test_a_run_at_cutoff_one_learns_from_labels_alone() -> None:
+    # Untrained networks are never sure: no client has a pseudo-label to offer.
+    content = {
+        "data": {"name": "synthetic", "train_limit": 60, "test_limit": 20},
+        "model": {"name": "resnet8", "width": 4},
+        "partition": {"num_clients": 3, "min_size": 5},
+        "local": {"batch_size": 16},
+        "stages": [
+            {"method": "semianagg", "rounds": 3, "learner": {"cutoff": 1.0}},
+        ],
+    }
+    steps = list(conduct(build(make_experiment(content))))
+    assert len(steps) == 3
+    for step in steps:
+        assert [n.code for n in step.record.notices] == ["FS2202"]
+        assert {c.contribution for c in step.record.clients.values()} == {0.0, 1.0}
+        assert all(v.isfinite().all() for v in step.weights.values())
