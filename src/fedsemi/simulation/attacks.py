@@ -162,6 +162,10 @@ class AttackedEngine:
         """Show what a client remembers."""
         return self._engine.memory(client)
 
+    def restore(self, memories: Mapping[int, Memory]) -> None:
+        """Give clients their memories back."""
+        self._engine.restore(memories)
+
     def __enter__(self) -> Self:
         return self
 
