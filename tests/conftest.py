@@ -8,13 +8,97 @@ from typing import Any
 import pytest
 import torch
 
-torch.set_num_threads(1)
+from fedsemi.build import Simulation, build
+from fedsemi.config import make_experiment
+from fedsemi.data.augment import Views
+from fedsemi.data.client import Client
+from fedsemi.local import LocalTraining, Setup, Workbench
+from fedsemi.messages import Update
+from fedsemi.models import ModelSpec
+from fedsemi.seeds import Streams
+
+NUM_CLASSES = 4
 
 
 @pytest.fixture(autouse=True)
 def _one_thread() -> None:
-    """Promise bits per thread count, so pin the count."""
+    """Pin the number of threads: it decides about bits."""
     torch.set_num_threads(1)
+
+
+@pytest.fixture
+def setup() -> Setup:
+    """A tiny network on colour images of 8 pixels."""
+    views = Views(size=8, pre=10, mean=(0.5,) * 3, std=(0.25,) * 3)
+    model = ModelSpec("resnet8", NUM_CLASSES, width=4, image_size=8)
+    return Setup(model, views, LocalTraining(batch_size=8))
+
+
+@pytest.fixture
+def make_client() -> Callable[..., Client]:
+    """Make a client of random images; all labels are below four."""
+
+    def make(id: int = 0, labeled: int = 0, unlabeled: int = 0) -> Client:
+        generator = torch.Generator().manual_seed(id)
+
+        def images(count: int) -> torch.Tensor:
+            shape = (count, 3, 8, 8)
+            return torch.randint(256, shape, dtype=torch.uint8, generator=generator)
+
+        labels = torch.arange(labeled) % NUM_CLASSES
+        return Client(id, images(labeled), labels, images(unlabeled))
+
+    return make
+
+
+@pytest.fixture
+def make_bench(
+    setup: Setup, make_client: Callable[..., Client]
+) -> Callable[..., Workbench]:
+    """Make a workbench around a random client."""
+
+    def make(labeled: int = 0, unlabeled: int = 0, **settings: Any) -> Workbench:
+        local = LocalTraining(batch_size=8, **settings)
+        return Workbench(
+            make_client(0, labeled, unlabeled),
+            Setup(setup.model, setup.views, local),
+            Streams(1),
+        )
+
+    return make
+
+
+@pytest.fixture
+def make_update() -> Callable[..., Update]:
+    """Make an update that carries only what aggregation reads."""
+
+    def make(client: int = 0, **fields: Any) -> Update:
+        given = {"round": 0, "weights": {}, "num_labeled": 0, "num_unlabeled": 0}
+        return Update(client=client, **(given | fields))
+
+    return make
+
+
+@pytest.fixture
+def small_config() -> dict[str, Any]:
+    """An experiment that runs in about a second."""
+    return {
+        "seed": 3,
+        "data": {"name": "synthetic", "train_limit": 160, "test_limit": 60},
+        "partition": {"num_clients": 4, "min_size": 5},
+        "model": {"name": "resnet8", "width": 4},
+        "local": {"batch_size": 16},
+        "stages": [
+            {"method": "supervised", "rounds": 2},
+            {"method": "semianagg", "rounds": 2, "learner": {"cutoff": 0.3}},
+        ],
+    }
+
+
+@pytest.fixture
+def simulation(small_config: dict[str, Any]) -> Simulation:
+    """The small experiment with its data in memory."""
+    return build(make_experiment(small_config))
 
 
 @pytest.fixture

@@ -32,10 +32,6 @@ class Federation:
             raise DataError(f"there is no client {client} to leave out", code="FS3013")
         return replace(self, clients=tuple(c for c in self.clients if c.id != client))
 
-    def without_oracle(self) -> Federation:
-        """Forget the truth: nothing that trains may notice."""
-        return replace(self, oracle=None)
-
 
 def make_federation(
     dataset: Dataset,
