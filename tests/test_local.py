@@ -9,7 +9,7 @@ import torch
 from fedsemi.data.client import Client
 from fedsemi.learners import PseudoLabeling
 from fedsemi.local import LocalTraining, Setup, answer, momentum_of, sgd
-from fedsemi.messages import Memory, Task, Update
+from fedsemi.messages import PSEUDO_LABEL, Memory, Task, Update
 from fedsemi.objectives.supervised import Supervised
 from fedsemi.weights import weights_of
 
@@ -23,6 +23,10 @@ def visit(
     task = Task(client.id, round, weights, seed=round)
     learner = PseudoLabeling(cutoff=0.3)
     return answer(task, client, memory or {}, setup, learner.objective)
+
+
+def pseudo_labels(memory: Memory) -> torch.Tensor:
+    return next(memory[name] for name in memory if name.endswith(PSEUDO_LABEL))
 
 
 def test_the_update_carries_counts_and_learned_weights(
@@ -110,7 +114,7 @@ def test_a_client_of_one_unlabeled_sample_still_labels_it(
         Task(0, 0, weights), make_client(0, unlabeled=1), {}, setup, learner.objective
     )
     assert update.num_pseudo == 1
-    assert len(memory["unsupervised.pseudo_label"]) == 1
+    assert len(pseudo_labels(memory)) == 1
 
 
 @pytest.mark.parametrize("size", [2, 7, 8, 9, 16, 17])
@@ -119,7 +123,7 @@ def test_any_number_of_samples_trains_to_finite_weights(
 ) -> None:
     update, memory = visit(setup, make_client(0, unlabeled=size))
     assert all(torch.isfinite(value).all() for value in update.weights.values())
-    assert len(memory["unsupervised.pseudo_label"]) == size
+    assert len(pseudo_labels(memory)) == size
 
 
 def test_a_client_of_a_single_class_learns(setup: Setup, make_client: Make) -> None:

@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from fedsemi.data.client import Batch
 from fedsemi.local import Workbench
 from fedsemi.objectives.base import SemiSupervised
+from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.pseudo_label import PseudoLabel
 from fedsemi.objectives.selection import Fixed, Flexible
 from fedsemi.objectives.supervised import Supervised
@@ -23,25 +24,25 @@ def unlabeled(count: int) -> Batch:
 def test_confident_samples_are_counted_and_remembered(make_bench: Make) -> None:
     bench = make_bench(unlabeled=10)
     teacher = bench.setup.model.build(0).eval()
-    objective = PseudoLabel(bench, Fixed(0.0), cutoff=0.0)
+    objective = PseudoLabel(bench, Fixed(0.0), Labeler(bench, 0.0))
 
     objective.start_epoch(teacher)
 
     assert objective.num_pseudo == 10
-    assert (objective.pseudo_label >= 0).all()
-    assert "pseudo_label" in objective.state_dict()
+    assert (objective.labeler.pseudo_label >= 0).all()
+    assert "labeler.pseudo_label" in objective.state_dict()
 
 
 def test_nothing_is_counted_above_the_highest_confidence(make_bench: Make) -> None:
     bench = make_bench(unlabeled=10)
-    objective = PseudoLabel(bench, Fixed(1.0), cutoff=1.0)
+    objective = PseudoLabel(bench, Fixed(1.0), Labeler(bench, 1.0))
     teacher = bench.setup.model.build(0).eval()
 
     objective.start_epoch(teacher)
     loss = objective(bench.setup.model.build(1), unlabeled(10))
 
     assert objective.num_pseudo == 0
-    assert objective.pseudo_label.tolist() == [-1] * 10
+    assert objective.labeler.pseudo_label.tolist() == [-1] * 10
     assert loss.item() == 0.0
 
 
@@ -51,7 +52,7 @@ def test_loss_is_the_strong_views_cross_entropy_with_the_teachers_label(
     bench, same = make_bench(unlabeled=6), make_bench(unlabeled=6)
     teacher = bench.setup.model.build(0).eval()
     student = bench.setup.model.build(1).eval()
-    objective = PseudoLabel(bench, Fixed(0.0), cutoff=0.0)
+    objective = PseudoLabel(bench, Fixed(0.0), Labeler(bench, 0.0))
 
     objective.start_epoch(teacher)
     loss = objective(student, unlabeled(6))
@@ -71,7 +72,7 @@ def test_samples_that_are_not_selected_add_zero_to_the_mean(make_bench: Make) ->
     for selection in (Half(), Fixed(0.0)):
         bench = make_bench(unlabeled=6)
         student = bench.setup.model.build(1).eval()
-        objective = PseudoLabel(bench, selection)
+        objective = PseudoLabel(bench, selection, Labeler(bench))
         objective.start_epoch(bench.setup.model.build(0).eval())
         losses.append(objective(student, unlabeled(6)).item())
     assert losses[0] < losses[1]
@@ -82,7 +83,7 @@ def test_the_local_teacher_is_the_student_and_stays_in_training(
 ) -> None:
     bench = make_bench(unlabeled=6)
     student = bench.setup.model.build(1).train()
-    objective = PseudoLabel(bench, Fixed(0.0), cutoff=0.0, teacher="local")
+    objective = PseudoLabel(bench, Fixed(0.0), Labeler(bench, 0.0), teacher="local")
 
     objective.start_epoch(bench.setup.model.build(0).eval())
     before = objective.num_pseudo
@@ -94,17 +95,17 @@ def test_the_local_teacher_is_the_student_and_stays_in_training(
 
 def test_the_admitted_part_is_logged(make_bench: Make) -> None:
     bench = make_bench(unlabeled=8)
-    objective = PseudoLabel(bench, Flexible(8, 4, cutoff=0.9), cutoff=0.9)
+    objective = PseudoLabel(bench, Flexible(8, 4, Labeler(bench, 0.9)), cutoff=0.9)
     objective.start_epoch(bench.setup.model.build(0).eval())
     objective(bench.setup.model.build(0), unlabeled(8))
     # Nothing was selected yet, so all thresholds are zero and everything passes.
-    assert objective.metrics() == {"admitted": 1.0}
+    assert objective.metrics()["admitted"] == 1.0
 
 
 def test_a_part_without_data_adds_nothing(make_bench: Make) -> None:
     bench = make_bench(labeled=4)
     student = bench.setup.model.build(1).eval()
-    both = SemiSupervised(Supervised(bench), PseudoLabel(bench, Fixed()))
+    both = SemiSupervised(Supervised(bench), PseudoLabel(bench, Fixed(), Labeler(bench)))
     both.start_epoch(bench.setup.model.build(0).eval())
     batch = Batch(torch.arange(4), torch.empty(0).long())
 
