@@ -38,7 +38,7 @@ def test_a_client_sends_one_number_per_class_beside_its_model(
     update, memory = method.train(method.plan(state)[0], client, {})
     assert list(update.statistics) == [DIVERSITY]
     assert update.statistics[DIVERSITY].shape == (3,)
-    assert "unsupervised.probe.anchor_feature" in memory
+    assert any(name.endswith("anchor_feature") for name in memory)
 
 
 def test_the_server_announces_seed_and_hash_of_the_anchor(tiny_setup: Setup) -> None:
@@ -50,7 +50,9 @@ def test_the_server_announces_seed_and_hash_of_the_anchor(tiny_setup: Setup) -> 
     assert len(task.broadcast["anchor_sha256"]) == 32
 
 
-def test_a_client_refuses_a_wrong_anchor_hash(tiny_setup: Setup, make_client: Make) -> None:
+def test_a_client_refuses_a_wrong_anchor_hash(
+    tiny_setup: Setup, make_client: Make
+) -> None:
     method = SemiAnAgg(tiny_setup)
     client = make_client(1, 0, 4)
     state = method.init(weights_of(tiny_setup.model.build(0)), [client.info])
@@ -60,7 +62,9 @@ def test_a_client_refuses_a_wrong_anchor_hash(tiny_setup: Setup, make_client: Ma
         method.train(replace(task, broadcast=wrong), client, {})
 
 
-def test_contributions_are_keyed_by_client_id(tiny_setup: Setup, make_client: Make) -> None:
+def test_contributions_are_keyed_by_client_id(
+    tiny_setup: Setup, make_client: Make
+) -> None:
     clients = [make_client(3, 8, 0), make_client(9, 0, 8)]
     state = one_round(SemiAnAgg(tiny_setup, EAGER), clients)
     assert state.contributions.keys() == {3, 9}

@@ -95,7 +95,7 @@ def test_the_local_teacher_is_the_student_and_stays_in_training(
 
 def test_the_admitted_part_is_logged(make_bench: Make) -> None:
     bench = make_bench(unlabeled=8)
-    objective = PseudoLabel(bench, Flexible(8, 4, Labeler(bench, 0.9)), cutoff=0.9)
+    objective = PseudoLabel(bench, Flexible(8, 4, 0.9), Labeler(bench, 0.9))
     objective.start_epoch(bench.setup.model.build(0).eval())
     objective(bench.setup.model.build(0), unlabeled(8))
     # Nothing was selected yet, so all thresholds are zero and everything passes.
@@ -105,7 +105,9 @@ def test_the_admitted_part_is_logged(make_bench: Make) -> None:
 def test_a_part_without_data_adds_nothing(make_bench: Make) -> None:
     bench = make_bench(labeled=4)
     student = bench.setup.model.build(1).eval()
-    both = SemiSupervised(Supervised(bench), PseudoLabel(bench, Fixed(), Labeler(bench)))
+    both = SemiSupervised(
+        Supervised(bench), PseudoLabel(bench, Fixed(), Labeler(bench))
+    )
     both.start_epoch(bench.setup.model.build(0).eval())
     batch = Batch(torch.arange(4), torch.empty(0).long())
 
