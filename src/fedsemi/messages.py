@@ -23,6 +23,9 @@ DIVERSITY = "diversity"
 CLASS_COUNT = "class_count"
 """Statistic [C]: labels and pseudo-labels that a client learned from, per class."""
 
+RELATION = "relation"
+"""Statistic [C * C]: how a labeled client sees each class, row after row (FedIRM)."""
+
 PSEUDO_LABEL = "pseudo_label"
 """Memory [N^U]: this round's confident pseudo-labels, -1 elsewhere. Never sent."""
 

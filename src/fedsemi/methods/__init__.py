@@ -7,6 +7,8 @@ from typing import Any
 from fedsemi.methods.cbafed import CBAFed
 from fedsemi.methods.cbafed_warmup import CBAFedWarmup
 from fedsemi.methods.fedavg import FedAvg, FedAvgSemi, UniformSemi
+from fedsemi.methods.fedconsist import FedConsist
+from fedsemi.methods.fedirm import FedIRM
 from fedsemi.methods.fedrod import FedRoD, FedRoDDual
 from fedsemi.methods.isofed import IsoFed
 from fedsemi.methods.rscfed import RSCFed
@@ -28,4 +30,6 @@ METHODS: dict[str, Any] = {
     "cbafed-warmup": CBAFedWarmup,
     "cbafed": CBAFed,
     "isofed": IsoFed,
+    "fedirm": FedIRM,
+    "fedconsist": FedConsist,
 }

@@ -54,6 +54,20 @@ PROVENANCE: dict[str, Provenance] = {
         "class-balanced pseudo-labels",
         "by labels and pseudo-labels, mixed with older models",
     ),
+    "fedirm": Provenance(
+        "FedIRM, MICCAI",
+        2021,
+        "mean teacher, relation matching",
+        "plain mean",
+        "without dropout",
+    ),
+    "fedconsist": Provenance(
+        "FedConsist, MedIA",
+        2021,
+        "weak-strong consistency",
+        "labels half, unlabeled by size",
+        "our reading",
+    ),
     "isofed": Provenance(
         "IsoFed, MICCAI",
         2023,

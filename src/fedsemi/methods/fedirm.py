@@ -1,0 +1,112 @@
+"""FedIRM: unlabeled clients relate classes to each other as labeled ones do.
+
+Liu et al., Federated Semi-supervised Medical Image Classification via Inter-client
+Relation Matching, MICCAI 2021. Labeled clients send a matrix [C, C] that says how they
+see each class; unlabeled ones match theirs to it. Unlike the original: SGD as in all
+methods here; no dropout, so a label is reliable by the teacher's own entropy and not
+by that of eleven passes; the matrix is the last round's; label smoothing is a guess.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from fedsemi.contributions import statistic
+from fedsemi.data.client import Client
+from fedsemi.local import Setup, Workbench, answer
+from fedsemi.messages import RELATION, ClientInfo, Memory, Task, Update, Weights
+from fedsemi.method import ServerState
+from fedsemi.methods.needs import need_labels
+from fedsemi.objectives.base import Objective, SemiSupervised
+from fedsemi.objectives.labeler import Labeler
+from fedsemi.objectives.mean_teacher import MeanTeacher
+from fedsemi.objectives.relation import RelatedLabels, RelationMatching
+from fedsemi.settings import Count, NotNegative, Share
+
+
+@dataclass(frozen=True)
+class FedIRMState(ServerState):
+    """The server's state with the labeled clients' view of the classes."""
+
+    relation: Tensor = field(default_factory=lambda: torch.empty(0))
+    """[C * C], row after row; empty before the first round."""
+
+
+@dataclass(frozen=True)
+class FedIRM:
+    """Mean teachers that match the class relations of labeled clients."""
+
+    setup: Setup
+    unlabeled_after: Count = 20
+    """Rounds before unlabeled clients join."""
+    unsupervised_weight: NotNegative = 15.0
+    """Of consistency and relation matching, at the end of the ramp."""
+    ramp_rounds: Count = 30
+    """Rounds over which that weight grows, from when unlabeled clients join."""
+    confidence: Share = 0.3
+    """Least confidence of a reliable pseudo-label."""
+    entropy_below: NotNegative = 2.0
+    """Its entropy's bound; no bound at all for fewer than eight classes."""
+    teacher_keep: Share = 0.99
+    """What a teacher keeps of itself in a step, once it is old enough."""
+    label_smoothing: Share = 0.1
+    """On labels."""
+
+    def init(
+        self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
+    ) -> FedIRMState:
+        """Begin with these weights."""
+        need_labels("fedirm", clients)
+        return FedIRMState(weights, tuple(clients), seed=seed)
+
+    def plan(self, state: FedIRMState) -> Sequence[Task]:
+        """Ask labeled clients, later all of them, and send the relations."""
+        if state.round < self.unlabeled_after:
+            return [state.task(c) for c in state.clients if c.num_labeled]
+        done = min((state.round - self.unlabeled_after) / self.ramp_rounds, 1.0)
+        ramp = torch.tensor(math.exp(-5 * (1 - done) ** 2))
+        return [
+            state.task(client, relation=state.relation, ramp=ramp)
+            for client in state.clients
+        ]
+
+    def train(
+        self, task: Task, client: Client, memory: Memory
+    ) -> tuple[Update, Memory]:
+        """Learn from labels, and once relations are known from the rest too."""
+        part = client if "relation" in task.broadcast else client.only_labeled()
+        make = partial(self._objective, task.broadcast)
+        update, kept = answer(task, part, memory, self.setup, make)
+        return replace(update, num_unlabeled=client.num_unlabeled), kept
+
+    def aggregate(self, state: FedIRMState, updates: Sequence[Update]) -> FedIRMState:
+        """Take the plain mean of models, and of the relations that were seen."""
+        data = [bool(update.num_labeled + update.num_unlabeled) for update in updates]
+        shares = torch.tensor(data).double() / max(sum(data), 1)
+        advanced = state.advanced(state.mixed(updates, shares), updates, shares)
+        sent = [statistic(u, RELATION) for u in updates if u.num_labeled]
+        if not sent:
+            return advanced
+        classes = self.setup.model.num_classes
+        matrices = torch.stack(sent).view(len(sent), classes, classes)
+        knowing = (matrices.sum(2, keepdim=True) > 0).sum(0)  # [C, 1] clients
+        mean = matrices.sum(0) / knowing.clamp_min(1)
+        return replace(advanced, relation=mean.float().flatten())
+
+    def _objective(self, told: Mapping[str, Tensor], bench: Workbench) -> Objective:
+        supervised = RelatedLabels(bench, self.label_smoothing)
+        if not bench.client.num_unlabeled:
+            return supervised
+        teacher = MeanTeacher(bench, Labeler(bench), keep=self.teacher_keep)
+        relation = told["relation"].view(bench.num_classes, -1).to(bench.setup.device)
+        weight = self.unsupervised_weight * float(told["ramp"])
+        matching = RelationMatching(
+            teacher, relation, weight, self.confidence, self.entropy_below
+        )
+        return SemiSupervised(supervised, matching)
