@@ -50,18 +50,6 @@ class Simulation(Blueprint):
             federation=replace(self.federation, oracle=None),
         )
 
-    def without_oracle(self) -> Simulation:
-        """Forget the truth about unlabeled samples, in the data set as well."""
-        labels = self.dataset.train.labels.clone()
-        for index in self.partition.clients:
-            labels[torch.from_numpy(index.unlabeled)] = 0
-        train = replace(self.dataset.train, labels=labels)
-        return replace(
-            self,
-            dataset=replace(self.dataset, train=train),
-            federation=replace(self.federation, oracle=None),
-        )
-
 
 def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
     """Read the data, deal it out, and describe the network."""
