@@ -35,6 +35,8 @@ app.command("partition")(data.partition)
 app.command("datasets")(data.datasets)
 app.command("methods")(methods.methods)
 app.command("report")(see.report)
+app.command("diff")(see.diff)
+app.command("watch")(see.watch)
 
 
 def _version(asked: bool) -> None:

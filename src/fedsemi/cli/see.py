@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import webbrowser
+from contextlib import suppress
 from pathlib import Path
+from threading import Event
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from fedsemi.report.build import report as build_report
+from fedsemi.report.diff import differences
+from fedsemi.report.live import following
 from fedsemi.report.run import read_run
 from fedsemi.storage import make_folder, write_whole
 
@@ -30,3 +35,30 @@ def report(
     write_whole(out, page.encode())
     size = len(page.encode()) / 1000
     Console().print(f"saved {out} ({size:,.0f} kB)", soft_wrap=True)
+
+
+def diff(a: RunPath, b: RunPath) -> None:
+    """Say in what two runs differ: settings, results, and round by round.
+
+    Example: fedsemi diff runs/demo/semianagg runs/demo/lower-bound
+    """
+    Console().print(differences(read_run(a), read_run(b)))
+
+
+def watch(
+    run: RunPath,
+    port: Annotated[int, typer.Option(min=0, help="0 for any free one.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page.")] = False,
+) -> None:
+    """Follow a run in the browser, also one started elsewhere; Ctrl-C ends the page.
+
+    Example: fedsemi watch runs/demo/semianagg --browser
+    """
+    read_run(run)
+    with following(run, port) as server:
+        # Scripts wait for this line, so it must not lie in a buffer.
+        print(f"{run} is shown at {server.address} (Ctrl-C to stop)", flush=True)
+        if browser:
+            webbrowser.open(server.address)
+        with suppress(KeyboardInterrupt):
+            Event().wait()

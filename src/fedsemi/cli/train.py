@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +19,7 @@ from fedsemi.demo import run_demo
 from fedsemi.errors import ConfigError
 from fedsemi.experiment import conduct
 from fedsemi.progress import client_table, duration
+from fedsemi.report.live import following
 from fedsemi.run_folder import RunFolder
 from fedsemi.session import available_cores, carry_on
 
@@ -61,6 +64,9 @@ def run(
     overwrite: Annotated[
         bool, typer.Option(help="Replace an unfinished run in the same folder.")
     ] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Show the run in the browser meanwhile.")
+    ] = False,
 ) -> None:
     """Run an experiment and keep its record.
 
@@ -85,7 +91,7 @@ def run(
         folder = RunFolder.fork(out, simulation, resume)
     else:
         folder = RunFolder.resume(out, simulation)
-    with folder:
+    with folder, _live_page(out, console) if live else nullcontext():
         if simulation.folders is not None:
             show_folders(simulation.folders, out, console)
         steps = conduct(simulation, workers or available_cores(), folder.start)
@@ -111,6 +117,14 @@ def _folder_of(source: Path, out: Path | None, resume: Path | None, fork: bool) 
             code="FS4107",
         )
     return out or resume
+
+
+@contextmanager
+def _live_page(out: Path, console: Console) -> Iterator[None]:
+    with following(out) as page:
+        console.print(f"watch it at {page.address}", soft_wrap=True)
+        yield
+    console.print(f"the page is closed; `fedsemi watch {out}` opens it again")
 
 
 def _result_table(summary: dict[str, Any]) -> Table:

@@ -1,0 +1,81 @@
+"""The report in a real browser: sizes, keyboard, screen readers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.report.browser import CHROMIUM, Browser
+
+from fedsemi.report.build import report
+from fedsemi.report.run import read_run
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs the browser chromium"),
+]
+
+TEXT_OUTSIDE = """
+const charts = [...document.querySelectorAll('figure svg[role=img]')];
+charts.flatMap((svg) => {
+  const box = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll('text')].filter((text) => {
+    const r = text.getBoundingClientRect();
+    return r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1;
+  }).map((text) => svg.getAttribute('aria-label') + ': ' + text.textContent);
+})"""
+
+
+@pytest.fixture
+def browser(tmp_path: Path):
+    with Browser(tmp_path / "profile") as found:
+        yield found
+
+
+def save(tmp_path: Path, *folders: Path) -> str:
+    path = tmp_path / "report.html"
+    path.write_text(report([read_run(folder) for folder in folders]))
+    return path.as_uri()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_cut_off(browser, real_run, make_run, tmp_path, width) -> None:
+    for folders in ([real_run], [real_run, make_run(clients=50)]):
+        browser.open(save(tmp_path, *folders), width=width)
+        assert browser.js("document.documentElement.scrollWidth") <= width
+        assert browser.js(TEXT_OUTSIDE) == []
+
+
+def test_the_charts_speak_and_obey_the_keyboard(browser, make_run, tmp_path) -> None:
+    browser.open(save(tmp_path, make_run(rounds=5)))
+    svgs = "[...document.querySelectorAll('main figure svg[role=img]')]"
+    assert browser.js(f"{svgs}.every((svg) => svg.getAttribute('aria-label'))")
+    assert browser.js("document.querySelectorAll('h1').length") == 1
+    browser.js(f"{svgs}[0].focus()")
+    browser.key("ArrowLeft")
+    tip = browser.js("document.getElementById('tip').innerText")
+    assert "round 4" in tip
+    assert "accuracy: 74.0 %" in tip
+    browser.key("Escape")
+    assert browser.js("document.getElementById('tip').hidden")
+
+
+def test_the_numbers_behind_a_chart_are_a_table(browser, make_run, tmp_path) -> None:
+    browser.open(save(tmp_path, make_run(clients=12)))
+    title = "Share of each client in the global model"
+    figures = "[...document.querySelectorAll('figure')]"
+    figure = f"{figures}.find((f) => f.innerText.includes('{title}'))"
+    browser.js(f"{figure}.querySelector('details').open = true")
+    browser.wait(f"!!{figure}.querySelector('table')")
+    row = browser.js(f"{figure}.querySelector('tbody tr').innerText").split("\t")
+    head = browser.js(f"{figure}.querySelector('thead tr').innerText").split("\t")
+    assert row[head.index("client 9")] == "13.6 %"  # 9 / 66
+
+
+def test_the_page_draws_without_errors(browser, real_run, tmp_path) -> None:
+    browser.open(save(tmp_path, real_run), scheme="dark")
+    back = "getComputedStyle(document.body).backgroundColor"
+    assert browser.js(back) == "rgb(18, 22, 27)"
+    heads = browser.js("[...document.querySelectorAll('h2')].map((h) => h.innerText)")
+    assert heads[0] == "Result"
+    assert "Model card" in heads
