@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from rich.console import Console
+
+from fedsemi.build import build
+from fedsemi.config import make_experiment
+from fedsemi.session import train
 
 from fedsemi.build import Simulation, build
 from fedsemi.config import make_experiment
@@ -24,6 +30,29 @@ NUM_CLASSES = 4
 def _one_thread() -> None:
     """Pin the number of threads: it decides about bits."""
     torch.set_num_threads(1)
+
+
+def small_config(**changes: Any) -> dict[str, Any]:
+    """Describe an experiment of seconds."""
+    return {
+        "data": {"name": "synthetic"},
+        "partition": {"num_clients": 4},
+        "model": {"name": "resnet8", "width": 4},
+        "evaluation": {"validation_fraction": 0.2},
+        "stages": [
+            {"method": "supervised", "rounds": 2},
+            {"method": "semianagg", "rounds": 2},
+        ],
+    } | changes
+
+
+@pytest.fixture(scope="session")
+def real_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Train for four rounds."""
+    folder = tmp_path_factory.mktemp("runs") / "small"
+    simulation = build(make_experiment(small_config()))
+    train(simulation, folder, "small", 1, Console(quiet=True))
+    return folder
 
 
 @pytest.fixture

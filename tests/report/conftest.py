@@ -1,4 +1,4 @@
-"""A run that was recorded by hand, of any size, and one that really took place."""
+"""A run that was recorded by hand, of any size."""
 
 from __future__ import annotations
 
@@ -8,36 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
+from tests.conftest import small_config
 
-from fedsemi.build import build
 from fedsemi.config import make_experiment
-from fedsemi.session import train
 
 MakeRun = Callable[..., Path]
-
-
-def small_config(**changes: Any) -> dict[str, Any]:
-    """Describe an experiment of seconds."""
-    return {
-        "data": {"name": "synthetic"},
-        "partition": {"num_clients": 4},
-        "model": {"name": "resnet8", "width": 4},
-        "evaluation": {"validation_fraction": 0.2},
-        "stages": [
-            {"method": "supervised", "rounds": 2},
-            {"method": "semianagg", "rounds": 2},
-        ],
-    } | changes
-
-
-@pytest.fixture(scope="session")
-def real_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Train for four rounds."""
-    folder = tmp_path_factory.mktemp("runs") / "small"
-    simulation = build(make_experiment(small_config()))
-    train(simulation, folder, "small", 1, Console(quiet=True))
-    return folder
 
 
 @pytest.fixture

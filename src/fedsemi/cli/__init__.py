@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import fedsemi
-from fedsemi.cli import attack, data, folders, methods, rerun, see, train
+from fedsemi.cli import attack, data, folders, methods, rerun, see, train, use
 from fedsemi.errors import FedSemiError
 
 app = typer.Typer(
@@ -37,6 +37,8 @@ app.command("methods")(methods.methods)
 app.command("report")(see.report)
 app.command("diff")(see.diff)
 app.command("watch")(see.watch)
+app.command("export")(use.export)
+app.command("predict")(use.predict)
 
 
 def _version(asked: bool) -> None:

@@ -1,0 +1,68 @@
+"""Commands that take a run elsewhere."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from fedsemi import exports
+from fedsemi.cli.see import RunPath
+from fedsemi.predict import as_csv
+from fedsemi.report.run import read_run
+from fedsemi.storage import write_whole
+
+
+class Format(StrEnum):
+    """What `fedsemi export` can write."""
+
+    onnx = "onnx"
+    torch = "torch"
+    csv = "csv"
+    tensorboard = "tensorboard"
+
+
+def export(
+    run: RunPath,
+    format: Annotated[Format, typer.Option(help="What to write.")],
+    out: Annotated[
+        Path | None, typer.Option(help="File or folder; inside the run by default.")
+    ] = None,
+) -> None:
+    """Write the model for use without fedsemi, or the record for other tools.
+
+    onnx and torch take bytes [N, channels, size, size] and give probabilities; csv and
+    tensorboard are folders.
+
+    Example: fedsemi export runs/demo/semianagg --format onnx --out model.onnx
+    """
+    found = read_run(run)
+    default = {"onnx": "model.onnx", "torch": "model.pt2"}.get(format, format)
+    target = out or run / default
+    {
+        Format.onnx: exports.save_onnx,
+        Format.torch: exports.save_torch,
+        Format.csv: exports.save_csv,
+        Format.tensorboard: exports.save_tensorboard,
+    }[format](found, target)
+    Console().print(f"saved {target}", soft_wrap=True)
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A run, or an exported .onnx or .pt2.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of PNG and JPEG files.")],
+    out: Annotated[Path | None, typer.Option(help="A CSV file.")] = None,
+) -> None:
+    """Classify the pictures of a folder; prints CSV with file, class, probability.
+
+    Example: fedsemi predict runs/demo/semianagg photos --out classes.csv
+    """
+    text = as_csv(model, folder)
+    if out is None:
+        print(text, end="")
+    else:
+        write_whole(out, text.encode())
+        Console().print(f"saved {out}", soft_wrap=True)
