@@ -33,6 +33,11 @@ def by_data_size(updates: Sequence[Update], labeled_multiplier: float = 1.0) -> 
     return _normalized(labeled + _column(updates, "num_pseudo"))
 
 
+def by_num_images(updates: Sequence[Update]) -> Tensor:
+    """Weigh by all images, with labels or without (self-supervised learning)."""
+    return _normalized(_column(updates, "num_labeled", "num_unlabeled"))
+
+
 def by_supervision(updates: Sequence[Update], labeled_share: float = 0.5) -> Tensor:
     """Weigh labeled data and confident pseudo-labels apart (FedAvg-Semi, Eq. 2)."""
     unlabeled = _normalized(_column(updates, "num_pseudo"))

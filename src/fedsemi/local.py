@@ -121,6 +121,8 @@ class Workbench:
 ObjectiveMaker = Callable[[Workbench], Objective]
 Between = Callable[[Iterator[float], Classifier], Iterator[float]]
 """Passes the losses of the epochs on, and may change the student after each."""
+Tuning = Callable[[Classifier, torch.optim.SGD], None]
+"""Gives parts of the network learning rates of their own."""
 
 
 def answer(
@@ -131,6 +133,7 @@ def answer(
     make: ObjectiveMaker,
     parts: Parts | None = None,
     between: Between | None = None,
+    tune: Tuning | None = None,
 ) -> tuple[Update, Memory]:
     """Carry out a task in the usual way: learn for E epochs from the global model.
 
@@ -141,6 +144,8 @@ def answer(
     teacher = frozen(copy.deepcopy(student))
     objective = recall(make(bench), memory).to(setup.device)
     optimizer = sgd(student, client, setup.local, memory)
+    if tune is not None:
+        tune(student, optimizer)
     epochs = learn(bench, student, teacher, objective, optimizer)
     losses = list(between(epochs, student) if between else epochs)
     update = Update(

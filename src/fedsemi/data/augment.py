@@ -71,7 +71,7 @@ class Views:
             float32 [B, C, size, size].
         """
         self._check(images)
-        return self._normalise(resize(images, self.size))
+        return self.normalise(resize(images, self.size))
 
     def weak(self, images: Tensor, generator: torch.Generator) -> Tensor:
         """Resize, crop at a random place, mirror half of the images, normalise.
@@ -84,7 +84,7 @@ class Views:
             float32 [B, C, size, size].
         """
         self._check(images)
-        return self._normalise(self._crop(resize(images, self.pre), generator))
+        return self.normalise(self._crop(resize(images, self.pre), generator))
 
     def strong(self, images: Tensor, generator: torch.Generator) -> Tensor:
         """Resize, distort by RandAugment and Cutout, then go on like the weak view.
@@ -101,7 +101,7 @@ class Views:
         # Many small operations: without autograd's bookkeeping they take a sixth less.
         with torch.inference_mode():
             distorted = rand_augment(resized, generator)
-        return self._normalise(self._crop(distorted, generator))
+        return self.normalise(self._crop(distorted, generator))
 
     def _crop(self, images: Tensor, generator: torch.Generator) -> Tensor:
         """Cut a square of `size` from each image and mirror half of them."""
@@ -116,7 +116,8 @@ class Views:
         cropped = images.flatten(2).gather(2, index)
         return cropped.view(count, channels, self.size, self.size)
 
-    def _normalise(self, images: Tensor) -> Tensor:
+    def normalise(self, images: Tensor) -> Tensor:
+        """Scale values from 0 to 255, bytes or not, to the network's input."""
         mean = torch.tensor(self.mean, device=images.device).view(-1, 1, 1)
         std = torch.tensor(self.std, device=images.device).view(-1, 1, 1)
         # One layout, whatever the strides of the stored images: convolutions choose

@@ -7,9 +7,11 @@ from typing import Any
 from fedsemi.methods.cbafed import CBAFed
 from fedsemi.methods.cbafed_warmup import CBAFedWarmup
 from fedsemi.methods.fedavg import FedAvg, FedAvgSemi, UniformSemi
+from fedsemi.methods.fedbarlow import FedBarlow
 from fedsemi.methods.fedconsist import FedConsist
 from fedsemi.methods.fedirm import FedIRM
 from fedsemi.methods.fedrod import FedRoD, FedRoDDual
+from fedsemi.methods.head_only import HeadOnlyFedAvg
 from fedsemi.methods.isofed import IsoFed
 from fedsemi.methods.rscfed import RSCFed
 from fedsemi.methods.semianagg import PermutedSemi, SemiAnAgg
@@ -32,4 +34,6 @@ METHODS: dict[str, Any] = {
     "isofed": IsoFed,
     "fedirm": FedIRM,
     "fedconsist": FedConsist,
+    "fedbarlow": FedBarlow,
+    "head-only": HeadOnlyFedAvg,
 }

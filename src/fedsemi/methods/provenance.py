@@ -96,5 +96,15 @@ PROVENANCE: dict[str, Provenance] = {
         "FedAvg-Semi",
         "our reading, 'Dual' is not defined in the paper",
     ),
+    "fedbarlow": Provenance(
+        "Barlow Twins, ICML, in SemiAnAgg's appendix",
+        2024,
+        "two views, no labels",
+        "by number of images",
+        "a warm-up; the projector is sent and averaged",
+    ),
+    "head-only": Provenance(
+        _SEMIANAGG, 2024, "labels, encoder frozen", "by number of labels", "a warm-up"
+    ),
 }
 """By the name of the method; a test asks for a line for each of `METHODS`."""

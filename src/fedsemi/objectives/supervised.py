@@ -41,8 +41,25 @@ class Supervised(Objective):
         views = [self._bench.weak(images)]
         if self.views == "strong":
             views.append(self._bench.strong(images))
-        logits = student(torch.cat(views)).logits
+        logits = self.logits(student, torch.cat(views))
         return F.cross_entropy(logits + self._log_prior, labels.repeat(len(views)))
+
+    def logits(self, student: Classifier, views: Tensor) -> Tensor:
+        """Return what the student says of the views."""
+        logits: Tensor = student(views).logits
+        return logits
+
+
+class HeadOnly(Supervised):
+    """The same loss with the encoder frozen, its batch norm as at test time."""
+
+    def logits(self, student: Classifier, views: Tensor) -> Tensor:
+        """Return what the head says of features that get no gradient."""
+        student.encoder.eval()
+        with torch.no_grad():
+            feature = student.encoder(views)
+        logits: Tensor = student.head(feature)
+        return logits
 
 
 def log_prior(labels: Tensor, num_classes: int) -> Tensor:

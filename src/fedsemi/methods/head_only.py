@@ -1,0 +1,25 @@
+"""Train the head on labels and leave the encoder alone.
+
+What follows a self-supervised warm-up: the encoder is good, the head is random.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedsemi.data.client import Client
+from fedsemi.local import answer
+from fedsemi.messages import Memory, Task, Update
+from fedsemi.methods.supervised import SupervisedFedAvg
+from fedsemi.objectives.supervised import HeadOnly
+
+
+@dataclass(frozen=True)
+class HeadOnlyFedAvg(SupervisedFedAvg):
+    """Labeled clients train the head; the encoder stays bit for bit as it was."""
+
+    def train(
+        self, task: Task, client: Client, memory: Memory
+    ) -> tuple[Update, Memory]:
+        """Learn from the labeled part alone."""
+        return answer(task, client.only_labeled(), memory, self.setup, HeadOnly)
