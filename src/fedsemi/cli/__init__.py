@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import fedsemi
-from fedsemi.cli import attack, data, folders, methods, rerun, see, train, use
+from fedsemi.cli import attack, data, folders, methods, probe, rerun, see, train, use
 from fedsemi.errors import FedSemiError
 
 app = typer.Typer(
@@ -34,6 +34,7 @@ app.command("attack")(attack.attack)
 app.command("partition")(data.partition)
 app.command("datasets")(data.datasets)
 app.command("methods")(methods.methods)
+app.command("probe")(probe.probe)
 app.command("report")(see.report)
 app.command("diff")(see.diff)
 app.command("watch")(see.watch)

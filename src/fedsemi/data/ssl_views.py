@@ -109,8 +109,10 @@ def _blurred(pixels: Tensor, draw: Tensor) -> Tensor:
     kernel = (-(step**2) / (2 * sigma**2)).exp()
     kernel = (kernel / kernel.sum(1, keepdim=True)).repeat_interleave(channels, 0)
     flat = pixels.reshape(1, count * channels, side, side)
-    for shape, pad in (((-1, 1, 1, 2 * radius + 1), (radius, radius, 0, 0)),
-                       ((-1, 1, 2 * radius + 1, 1), (0, 0, radius, radius))):
+    for shape, pad in (
+        ((-1, 1, 1, 2 * radius + 1), (radius, radius, 0, 0)),
+        ((-1, 1, 2 * radius + 1, 1), (0, 0, radius, radius)),
+    ):
         padded = F.pad(flat, pad, mode="reflect")
         flat = F.conv2d(padded, kernel.view(shape), groups=count * channels)
     return flat.view_as(pixels)

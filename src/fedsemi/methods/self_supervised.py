@@ -73,8 +73,8 @@ class SelfSupervised:
 
     def online(self, client: Client) -> OnlineHead:
         """Make the head's loss from the labels that the client has."""
-        labels = client.labels if self.monitor_labels == "labeled" else client.labels[:0]
-        return OnlineHead(labels)
+        used = len(client.labels) if self.monitor_labels == "labeled" else 0
+        return OnlineHead(client.labels[:used])
 
     def aggregate(self, state: ServerState, updates: Sequence[Update]) -> ServerState:
         """Average by number of images, but the head by number of labels."""

@@ -34,7 +34,7 @@ def barlow_projector(width: int, model: Classifier) -> Mapping[str, nn.Module]:
 
 
 def redundancy(cross: Tensor, off_diagonal: float) -> Tensor:
-    """Return the loss of a cross-correlation matrix: one on its diagonal, zero off it."""
+    """Return the loss of a cross-correlation matrix; zero for the identity."""
     diagonal = cross.diagonal()
     off = cross.square().sum() - diagonal.square().sum()
     return (1 - diagonal).square().sum() + off_diagonal * off
@@ -63,7 +63,8 @@ class BarlowTwins(Objective):
         # The nominal batch size also for the short last batch, which so weighs less.
         cross = one.T @ two / setup.local.batch_size
         loss = self.scale * redundancy(cross, self.off_diagonal)
-        return loss + self.online(student, features, batch.unlabeled)
+        online: Tensor = self.online(student, features, batch.unlabeled)
+        return loss + online
 
     def metrics(self) -> dict[str, float]:
         """Log how well the head does on what it learns."""

@@ -48,7 +48,7 @@ class ProbeResult:
 def linear_probe(
     simulation: Simulation, setup: Setup, weights: Weights, labels: Labels
 ) -> ProbeResult:
-    """Train a linear layer on frozen features, of all labels or the labeled clients'."""
+    """Train a linear layer on frozen features, with all labels or the clients'."""
     model = setup.load(weights).eval()
     train = _labeled(simulation, labels)
     if len(train.labels) < 2:
