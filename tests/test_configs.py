@@ -11,7 +11,7 @@ import pytest
 
 import fedsemi
 from fedsemi.build import build
-from fedsemi.config import load_config, make_experiment
+from fedsemi.config import load_config, make_experiment, settings_model
 from fedsemi.experiment import conduct
 
 ROOT = Path(fedsemi.__file__).parent / "configs"
@@ -36,6 +36,8 @@ def _tiny(content: dict[str, Any]) -> dict[str, Any]:
     for stage in content["stages"]:
         stage["rounds"] = 2
         stage.get("local", {}).pop("batch_size", None)
+        if "projector_width" in settings_model(stage["method"]).model_fields:
+            stage["projector_width"] = 16
     return content
 
 
