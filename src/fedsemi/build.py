@@ -71,7 +71,7 @@ def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
         dataset, partition, experiment.evaluation.validation_fraction, experiment.seed
     )
     if folders is not None:
-        federation = federation.without_oracle()  # real sites have no truth to ask
+        federation = replace(federation, oracle=None)  # real sites know no truth
     views = views_of(dataset, experiment.data.flip)
     names = dataset.class_names
     return Simulation(
