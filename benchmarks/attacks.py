@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
@@ -35,6 +36,13 @@ def run(seed: int) -> None:
         for outcome in run_suite(experiment, ATTACKS, tuple(AGGREGATIONS), OUT):
             done.append(asdict(outcome))
             (OUT / f"seed-{seed}.json").write_text(json.dumps(done), "utf-8")
+
+
+def complete(outcomes: list[Outcome]) -> list[Outcome]:
+    """Leave out what has not been run with every seed, guarded and not."""
+    wanted = 2 * len({outcome.seed for outcome in outcomes})
+    count = Counter((o.aggregation, o.attack) for o in outcomes)
+    return [o for o in outcomes if count[o.aggregation, o.attack] == wanted]
 
 
 def page(outcomes: list[Outcome]) -> str:
@@ -77,7 +85,8 @@ def main() -> None:
         return
     files = sorted(OUT.glob("seed-*.json"))
     loaded = [each for file in files for each in json.loads(file.read_text("utf-8"))]
-    PAGE.write_text(page([Outcome(**each) for each in loaded]), "utf-8")
+    outcomes = complete([Outcome(**each) for each in loaded])
+    PAGE.write_text(page(outcomes), "utf-8")
 
 
 if __name__ == "__main__":

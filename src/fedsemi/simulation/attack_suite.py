@@ -19,11 +19,13 @@ from fedsemi.storage import make_folder, write_weights
 
 HONEST = "none"
 AGGREGATIONS: dict[str, dict[str, Any]] = {
+    "semianagg": {"method": "semianagg"},
+    "semianagg-released": {"method": "semianagg", "rule": "released"},
     "fedavg": {"method": "fedavg"},
     "fedavg-semi": {"method": "fedavg-semi"},
     "uniform-semi": {"method": "uniform-semi"},
-    "semianagg": {"method": "semianagg"},
-    "semianagg-released": {"method": "semianagg", "rule": "released"},
+    "rscfed": {"method": "rscfed"},
+    "cbafed": {"method": "cbafed"},
 }
 
 
