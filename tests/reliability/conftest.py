@@ -29,13 +29,13 @@ from fedsemi.session import carry_on
 TORTURE = bool(os.environ.get("FEDSEMI_TORTURE"))
 CONTENT: dict[str, Any] = {
     "seed": 3,
-    "data": {"name": "synthetic", "train_limit": 64, "test_limit": 20},
-    "partition": {"num_clients": 3, "labeled_clients": 2},
+    "data": {"name": "synthetic", "train_limit": 48, "test_limit": 20},
+    "partition": {"num_clients": 2, "labeled_clients": 1},
     "model": {"name": "resnet8", "width": 2},
     "local": {"batch_size": 16},
     "stages": [
         {"method": "supervised", "rounds": 1},
-        {"method": "semianagg", "rounds": 4},
+        {"method": "semianagg", "rounds": 3},
     ],
 }
 

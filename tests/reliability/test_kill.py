@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -69,7 +70,9 @@ def series(
 @pytest.fixture
 def same(simulation: Any, go: Any, undisturbed: dict[str, Any]) -> Any:
     def diverges(path: Path) -> int:
-        summary = go(path, simulation)
+        done = path / "summary.json"
+        summary = json.loads(done.read_bytes()) if done.exists() else None
+        summary = summary or go(path, simulation)
         return int(any(summary[name] != undisturbed[name] for name in undisturbed))
 
     return diverges
@@ -114,7 +117,7 @@ def test_runs_killed_in_the_middle_of_writing_end_in_the_same_bits(
             fedsemi.storage.os = failing(suicidal(count, share))
             go(path, simulation)
 
-        count, share = rng.randrange(1, 90), rng.random()
+        count, share = rng.randrange(1, 120), rng.random()
         code = exit_code(child(work))
         assert code in (0, -signal.SIGKILL)
         return code != 0
