@@ -30,5 +30,11 @@ def test_cbafed_asks_for_counts_once() -> None:
     assert ledger.first_extra == 2 * ledger.model + 16 + 24
 
 
+def test_fedirm_counts_the_matrix_that_only_labeled_clients_send() -> None:
+    ledger = measure("fedirm", unlabeled_after=1)
+    assert ledger.fields["relation"] == 4 * 4 * 4
+    assert ledger.up == 10 * (ledger.model + 24) + 64
+
+
 def test_every_method_has_its_provenance() -> None:
     assert PROVENANCE.keys() == METHODS.keys()

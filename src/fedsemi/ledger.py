@@ -26,8 +26,7 @@ class Ledger:
     model: int
     """Bytes of the model."""
     fields: Mapping[str, int]
-    """Bytes of each thing that an unlabeled client sends (a labeled one, if no
-    unlabeled client is asked)."""
+    """Bytes of each thing that a client sends; some send it only with labels."""
     up: int
     """Bytes that all clients send."""
     down: int
@@ -46,13 +45,11 @@ def measure(method: str, **settings: Any) -> Ledger:
     simulation = build(make_experiment(_content(method, settings)))
     rounds = _recorded(simulation)
     first, last = rounds[0], rounds[-1]
-    unlabeled = [update for update in last.updates if update.num_unlabeled]
-    shown = (unlabeled or last.updates)[0]
     return Ledger(
         model=size(simulation.initial_weights()),
         fields={
-            "model": size(shown.weights),
-            **{name: size({name: v}) for name, v in shown.statistics.items()},
+            "model": max(size(update.weights) for update in last.updates),
+            **{k: size({k: v}) for u in last.updates for k, v in u.statistics.items()},
             "counts": _COUNTS,
         },
         up=last.up,
