@@ -291,7 +291,5 @@ def cap_notices(
         return ()
     top = max(unlabeled, key=lambda id: contributions.get(id, 0.0))
     share = contributions.get(top, 0.0)
-    reason = (
-        f"claimed {share + left:.1%} of the mean or nearly so; capped at {share:.1%}"
-    )
+    reason = f"claimed up to {share + left:.1%} of the mean, capped at {share:.1%}"
     return (Notice(top, round, "FS2109", reason),)
