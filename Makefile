@@ -27,6 +27,9 @@ bench: $(VENV)/dev ## Measure speed and memory, write benchmarks/results.md (abo
 	$(PIP) --editable ".[flower]" "flwr[simulation]"
 	$(BIN)/python -m benchmarks
 
+torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts
+	FEDSEMI_TORTURE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/reliability --timeout 0
+
 check: $(VENV)/dev ## Lint and type-check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
