@@ -26,7 +26,7 @@ class FedBarlow(SelfSupervised):
     projector_width: Count = 2048
     """Of all three layers of the projector."""
     scale: Positive = 0.01
-    """Of the loss; at a fixed rate it matters to weight decay and batch norm alone."""
+    """Of the loss; to SGD the same as a smaller learning rate, weight decay aside."""
     off_diagonal: NotNegative = 0.0051
     """Weight of the correlations between different outputs."""
 
