@@ -10,10 +10,6 @@ import pytest
 import torch
 from rich.console import Console
 
-from fedsemi.build import build
-from fedsemi.config import make_experiment
-from fedsemi.session import train
-
 from fedsemi.build import Simulation, build
 from fedsemi.config import make_experiment
 from fedsemi.data.augment import Views
@@ -22,6 +18,7 @@ from fedsemi.local import LocalTraining, Setup, Workbench
 from fedsemi.messages import Update
 from fedsemi.models import ModelSpec
 from fedsemi.seeds import Streams
+from fedsemi.session import train
 
 NUM_CLASSES = 4
 
@@ -32,7 +29,7 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def small_config(**changes: Any) -> dict[str, Any]:
+def _recorded_config() -> dict[str, Any]:
     """Describe an experiment of seconds."""
     return {
         "data": {"name": "synthetic"},
@@ -43,14 +40,14 @@ def small_config(**changes: Any) -> dict[str, Any]:
             {"method": "supervised", "rounds": 2},
             {"method": "semianagg", "rounds": 2},
         ],
-    } | changes
+    }
 
 
 @pytest.fixture(scope="session")
 def real_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Train for four rounds."""
     folder = tmp_path_factory.mktemp("runs") / "small"
-    simulation = build(make_experiment(small_config()))
+    simulation = build(make_experiment(_recorded_config()))
     train(simulation, folder, "small", 1, Console(quiet=True))
     return folder
 
