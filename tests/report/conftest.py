@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import small_config
 
 from fedsemi.config import make_experiment
 
 MakeRun = Callable[..., Path]
+
+_MADE = {"data": {"name": "synthetic"}, "model": {"name": "resnet8", "width": 4}}
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def make_run(tmp_path: Path) -> MakeRun:
         folder = tmp_path / name
         folder.mkdir()
         config = make_experiment(
-            small_config(stages=[{"method": "semianagg", "rounds": rounds}])
+            {**_MADE, "stages": [{"method": "semianagg", "rounds": rounds}]}
             | {"partition": {"num_clients": clients}}
             | changes
         )

@@ -10,7 +10,18 @@ from typing import Annotated
 import typer
 
 import fedsemi
-from fedsemi.cli import attack, data, folders, methods, probe, rerun, see, train, use
+from fedsemi.cli import (
+    attack,
+    data,
+    folders,
+    methods,
+    probe,
+    rerun,
+    see,
+    train,
+    use,
+    value,
+)
 from fedsemi.errors import FedSemiError
 
 app = typer.Typer(
@@ -38,6 +49,7 @@ app.command("probe")(probe.probe)
 app.command("report")(see.report)
 app.command("diff")(see.diff)
 app.command("watch")(see.watch)
+app.command("value")(value.value)
 app.command("export")(use.export)
 app.command("predict")(use.predict)
 

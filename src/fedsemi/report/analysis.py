@@ -36,8 +36,9 @@ class Analysis:
 
     def finish(self, weights: Weights) -> None:
         """Add what the last model does on the test set, if it is at hand."""
-        if isinstance(self._blueprint, Simulation):
-            self._content |= test_facts(self._blueprint, weights)
+        blueprint = self._blueprint
+        if isinstance(blueprint, Simulation) and len(blueprint.dataset.test):
+            self._content |= test_facts(blueprint, weights)
             self._write()
 
     def _write(self) -> None:
@@ -49,6 +50,7 @@ def federation_facts(simulation: Simulation) -> dict[str, Any]:
     dataset, federation = simulation.dataset, simulation.federation
     classes = dataset.num_classes
     counts = simulation.partition.table(dataset.train.labels.numpy(), classes)
+    knows = federation.oracle is not None
     held_out = {id: len(part) for id, part in federation.held_out.items()}
     return {
         "data": {
@@ -63,7 +65,7 @@ def federation_facts(simulation: Simulation) -> dict[str, Any]:
                 "num_labeled": client.num_labeled,
                 "num_unlabeled": client.num_unlabeled,
                 "num_held_out": held_out.get(client.id, 0),
-                "class_count": counts[client.id].tolist(),
+                "class_count": counts[client.id].tolist() if knows else None,
             }
             for client in federation.clients
         },

@@ -1,0 +1,93 @@
+"""The command that values clients."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from fedsemi.build import build
+from fedsemi.cli.options import DataDir
+from fedsemi.cli.see import RunPath
+from fedsemi.config import make_experiment
+from fedsemi.engines.in_process import one_thread
+from fedsemi.errors import StorageError
+from fedsemi.report.run import read_run
+from fedsemi.run_folder import MODEL
+from fedsemi.storage import read_weights, write_whole
+from fedsemi.valuation.measure import Kind, Valuer
+from fedsemi.valuation.measure import value as value_clients
+
+_DEFAULT = [Kind.marginal, Kind.shapley, Kind.warm]
+
+
+def value(
+    run: RunPath,
+    measure: Annotated[
+        list[Kind] | None,
+        typer.Option(help="May be repeated; all but `full` by default."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds from the model on.")] = 3,
+    permutations: Annotated[
+        int, typer.Option(min=2, help="Random orders for the Shapley value.")
+    ] = 20,
+    data_dir: DataDir = None,
+) -> None:
+    """Say what each client is worth, beside its contribution and data size.
+
+    marginal and shapley leave clients out of the mean, warm and full out of training:
+    warm for some rounds from the saved model on, full from the start. Scores are on the
+    labels that labeled clients hold out, or on the test set if they hold out none. The
+    result is kept as value.json, where `fedsemi report` finds it.
+
+    Example: fedsemi value runs/demo/semianagg --measure marginal --measure full
+    """
+    found, console = read_run(run), Console()
+    if not found.records or not (run / MODEL).is_file():
+        raise StorageError(f"'{run}' has no trained model yet; let it end", "FS1110")
+    simulation = build(make_experiment(found.config), data_dir)
+    weights = read_weights(run / MODEL)
+    valuer = Valuer(simulation, weights, rounds, permutations, 1, console.print)
+    kinds = list(dict.fromkeys(measure or _DEFAULT))
+    with one_thread():
+        result = value_clients(found, valuer, kinds)
+    write_whole(run / "value.json", (json.dumps(result, indent=1) + "\n").encode())
+    _show(result, console)
+    console.print(f"saved {Path(run) / 'value.json'}", soft_wrap=True)
+
+
+def _show(result: dict[str, Any], console: Console) -> None:
+    measures = result["measures"]
+    table = Table(box=None, header_style="dim", padding=(0, 1))
+    table.add_column("client", justify="right")
+    for measure in measures:
+        table.add_column(measure["name"], justify="right")
+    columns = [{v["client"]: v for v in measure["values"]} for measure in measures]
+    for client in sorted({id for column in columns for id in column}):
+        table.add_row(str(client), *(_cell(column.get(client)) for column in columns))
+    console.print(table)
+    ranks = Table(box=None, header_style="dim", padding=(0, 1))
+    for name in ("rank correlation of", "clients", "rho", "95 % interval", "p"):
+        ranks.add_column(name)
+    for c in result["correlations"]:
+        rho = [f"{c['rho']:.2f}", f"{c['low']:.2f} to {c['high']:.2f}", f"{c['p']:.3f}"]
+        shown = ["–"] * 3 if c["rho"] is None else rho
+        ranks.add_row(f"{c['a']} – {c['b']}", str(c["clients"]), *shown)
+    console.print(ranks)
+    console.print(
+        f"scored on {result['scored_on']}, in log-likelihood per image; * the 95 % "
+        "interval, which value.json has, leaves out zero"
+    )
+
+
+def _cell(worth: dict[str, float] | None) -> str:
+    if worth is None:
+        return "–"
+    if worth["low"] is None or worth["high"] is None:
+        return f"{worth['value']:.4g}"
+    sure = worth["low"] > 0 or worth["high"] < 0
+    return f"{worth['value']:+.4f}{'*' if sure else ' '}"

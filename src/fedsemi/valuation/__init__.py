@@ -1,0 +1,1 @@
+"""What each client is worth to the others, by measures that do not ask SemiAnAgg."""

@@ -1,0 +1,222 @@
+"""Measure the worth of every client of a finished run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import torch
+
+from fedsemi.build import Simulation
+from fedsemi.engines import local_engine
+from fedsemi.experiment import conduct
+from fedsemi.messages import Weights
+from fedsemi.report.run import Run
+from fedsemi.seeds import seed_of
+from fedsemi.simulation.federation import Federation
+from fedsemi.validation import Validator
+from fedsemi.valuation.coalitions import Coalitions, Scorer, Values
+from fedsemi.valuation.ranks import correlations
+
+Said = Callable[[str], None]
+
+_DRAWS = 1000
+
+
+class Kind(StrEnum):
+    """How to value clients."""
+
+    marginal = "marginal"
+    shapley = "shapley"
+    warm = "warm"
+    full = "full"
+
+
+@dataclass(frozen=True)
+class Worth:
+    """One client by one measure, with its 95 % interval where there is one."""
+
+    client: int
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """All clients by one measure."""
+
+    name: str
+    about: str
+    values: list[Worth]
+
+
+@dataclass(frozen=True)
+class Valuer:
+    """Values the clients of a simulation, starting from a trained model."""
+
+    simulation: Simulation
+    weights: Weights
+    rounds: int = 3
+    permutations: int = 20
+    workers: int = 1
+    say: Said = lambda text: None
+
+    def marginal_and_shapley(self, kinds: Sequence[Kind]) -> list[Measure]:
+        """Run some more rounds and leave clients out of each round's mean."""
+        stage = self.simulation.experiment.stages[-1]
+        method, seed = self.simulation.method(stage), self._seed("rounds")
+        clients = self.simulation.federation.clients
+        sums: dict[int, Values] = {}
+        shapley: Values | None = None
+        with local_engine(method, clients, self.workers) as engine:
+            state = method.init(self.weights, engine.clients(), seed)
+            for number in range(self.rounds):
+                self.say(f"round {number + 1} of {self.rounds}, without each client")
+                updates = engine.run(method.plan(state))
+                some = Coalitions(method, state, updates, self.score)
+                for client, gain in some.marginals().items():
+                    sums[client] = sums.get(client, 0) + gain / self.rounds
+                if Kind.shapley in kinds and number == self.rounds - 1:
+                    self.say(f"{self.permutations} random orders of the clients")
+                    shapley = some.shapley(self.permutations, 1e-3, seed)
+                state = method.aggregate(state, updates)
+        measures = [Measure("In-run marginal", _MARGINAL, self._intervals(sums))]
+        if shapley is not None:
+            values = _orders(sorted(sums), shapley)
+            measures.append(Measure("Shapley value", _SHAPLEY, values))
+        return measures if Kind.marginal in kinds else measures[1:]
+
+    def leave_one_out(self, warm: bool) -> Measure:
+        """Train without each client: some rounds from here, or all from the start."""
+        whole = self.score(self._trained(self.simulation.federation, warm))
+        gains = {}
+        for client in self._dispensable():
+            self.say(f"training without client {client}")
+            rest = self.simulation.federation.without(client)
+            gains[client] = whole - self.score(self._trained(rest, warm))
+        name = f"Leave one out, {'warm start' if warm else 'full'}"
+        return Measure(name, _WARM if warm else _FULL, self._intervals(gains))
+
+    @property
+    def score(self) -> Scorer:
+        """Score models by the log-likelihood of held-out labels, image by image."""
+        stage = self.simulation.experiment.stages[-1]
+        federation = self.simulation.federation
+        held_out = federation.held_out or {0: federation.test}
+        validator = Validator.of(held_out, self.simulation.setup(stage))
+        assert validator is not None
+
+        def score(weights: Weights) -> Values:
+            labels = validator.held_out.labels
+            probs = validator.probs(weights)[torch.arange(len(labels)), labels]
+            return probs.double().clamp_min(1e-12).log().numpy()
+
+        return score
+
+    def _trained(self, federation: Federation, warm: bool) -> Weights:
+        if not warm:
+            simulation = replace(self.simulation, federation=federation)
+            *_, last = conduct(simulation, self.workers)
+            return last.weights
+        stage = self.simulation.experiment.stages[-1]
+        method = self.simulation.method(stage)
+        with local_engine(method, federation.clients, self.workers) as engine:
+            state = method.init(self.weights, engine.clients(), self._seed("warm"))
+            for _ in range(self.rounds):
+                state = method.aggregate(state, engine.run(method.plan(state)))
+        return {name: value.clone() for name, value in state.weights.items()}
+
+    def _dispensable(self) -> Iterable[int]:
+        """List the clients without which somebody still has labels."""
+        clients = self.simulation.federation.clients
+        labeled = [client.id for client in clients if client.num_labeled]
+        return [client.id for client in clients if [client.id] != labeled]
+
+    def _intervals(self, gains: dict[int, Values]) -> list[Worth]:
+        """Draw the held-out images with replacement, the same for every client."""
+        size = len(next(iter(gains.values())))
+        rng = np.random.default_rng(self._seed("images"))
+        drawn = rng.integers(size, size=(_DRAWS, size))
+        found = []
+        for client in sorted(gains):
+            ends = np.quantile(gains[client][drawn].mean(1), [0.025, 0.975])
+            mean = float(gains[client].mean())
+            found.append(Worth(client, mean, float(ends[0]), float(ends[1])))
+        return found
+
+    def _seed(self, name: str) -> int:
+        return seed_of(self.simulation.experiment.seed, "value", name)
+
+
+def value(run: Run, valuer: Valuer, kinds: Sequence[Kind]) -> dict[str, Any]:
+    """Value all clients of a run, beside their contributions and data sizes."""
+    measures = [contribution_of(run), data_size_of(valuer.simulation.federation)]
+    if Kind.marginal in kinds or Kind.shapley in kinds:
+        measures += valuer.marginal_and_shapley(kinds)
+    measures += [
+        valuer.leave_one_out(kind is Kind.warm) for kind in kinds if kind in _LOO
+    ]
+    federation = valuer.simulation.federation
+    unlabeled = [c.id for c in federation.clients if c.num_unlabeled]
+    columns = {measure.name: _column(measure, unlabeled) for measure in measures}
+    found = correlations(columns, seed_of(valuer.simulation.experiment.seed, "ranks"))
+    return {
+        "scored_on": "held-out labels" if federation.held_out else "the test set",
+        "measures": [asdict(measure) for measure in measures],
+        "correlations": [asdict(each) for each in found],
+    }
+
+
+def contribution_of(run: Run) -> Measure:
+    """Read each client's mean share in the rounds of the last stage."""
+    last = [r["clients"] for r in run.records if r["stage"] == run.records[-1]["stage"]]
+    ids = sorted({int(id) for clients in last for id in clients})
+    worths = []
+    for id in ids:
+        shares = [c.get(str(id), {}).get("contribution", 0.0) for c in last]
+        worths.append(Worth(id, float(np.mean(shares))))
+    about = "Mean share in the global model over the last stage, as the method set it."
+    return Measure("Contribution", about, worths)
+
+
+def data_size_of(federation: Federation) -> Measure:
+    """Count each client's images."""
+    sizes = [Worth(c.id, c.num_labeled + c.num_unlabeled) for c in federation.clients]
+    return Measure("Data size", "Images of the client, labeled or not.", sizes)
+
+
+def _orders(clients: Sequence[int], added: Values) -> list[Worth]:
+    mean, error = added.mean(0), added.std(0, ddof=1) / len(added) ** 0.5
+    return [
+        Worth(client, float(m), float(m - 1.96 * e), float(m + 1.96 * e))
+        for client, m, e in zip(clients, mean, error, strict=True)
+    ]
+
+
+def _column(measure: Measure, clients: Sequence[int]) -> Values:
+    known = {worth.client: worth.value for worth in measure.values}
+    return np.array([known.get(client, np.nan) for client in clients])
+
+
+_LOO = (Kind.warm, Kind.full)
+_UNIT = "in mean log-likelihood per image"
+_MARGINAL = (
+    f"How much worse the mean of a round is without the client's answer, {_UNIT}; "
+    "interval: held-out images drawn anew."
+)
+_SHAPLEY = (
+    f"What the client's answer adds on joining the others in random order, {_UNIT}; "
+    "interval: the random orders."
+)
+_WARM = (
+    "How much worse the model is after some more rounds without the client, "
+    f"{_UNIT}; interval: held-out images drawn anew."
+)
+_FULL = (
+    f"How much worse the model is if trained without the client from the start, {_UNIT}"
+    "; interval: held-out images drawn anew, not the chance in training."
+)
