@@ -13,6 +13,7 @@ import fedsemi
 from fedsemi.cli import (
     attack,
     data,
+    federation,
     folders,
     methods,
     probe,
@@ -52,6 +53,12 @@ app.command("watch")(see.watch)
 app.command("value")(value.value)
 app.command("export")(use.export)
 app.command("predict")(use.predict)
+app.command("deal")(federation.deal)
+app.command("certificates")(federation.certificates)
+app.command("server")(federation.server)
+app.command("site")(federation.site)
+app.command("federation")(federation.federation)
+app.command("wire")(federation.wire)
 
 
 def _version(asked: bool) -> None:

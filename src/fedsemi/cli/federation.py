@@ -1,0 +1,176 @@
+"""Commands for a federation of real sites, and for what they send."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from fedsemi.build import Simulation, build
+from fedsemi.cli.options import ConfigPath, DataDir, Overrides
+from fedsemi.config import load_config
+from fedsemi.data.site import Site, write_site, write_test_set
+from fedsemi.engines.in_process import one_thread
+from fedsemi.errors import ConfigError
+from fedsemi.messages import Update
+from fedsemi.storage import make_folder, write_whole
+
+_Host = Annotated[list[str] | None, typer.Option("--host", help="Name or address.")]
+_Coordinator = Annotated[Path, typer.Argument(help="Folder with plan.json and keys/.")]
+
+
+def deal(
+    config: ConfigPath,
+    out: Annotated[Path, typer.Option(help="Folder of the federation.")],
+    overrides: Overrides = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Deal a data set out to the folders of a coordinator and its sites.
+
+    The coordinator gets plan.json and the test images, each site its own images; no
+    site gets the labels of its unlabeled images.
+    """
+    simulation = build(load_config(config, overrides or []), data_dir)
+    deal_out(simulation, out)
+    Console().print(
+        f"wrote {out}/coordinator and {len(simulation.federation.clients)} sites; "
+        f"next: fedsemi certificates {out}",
+        soft_wrap=True,
+    )
+
+
+def deal_out(simulation: Simulation, out: Path) -> None:
+    """Write the folders of a federation."""
+    coordinator = make_folder(out / "coordinator")
+    write_whole(coordinator / "plan.json", simulation.as_json().encode())
+    write_test_set(coordinator, simulation.federation.test)
+    for client in simulation.federation.clients:
+        write_site(out / f"site-{client.id}", Site(client, simulation.class_names))
+
+
+def certificates(
+    folder: Annotated[Path, typer.Argument(help="Folder that `fedsemi deal` wrote.")],
+    host: _Host = None,
+) -> None:
+    """Make a CA, the coordinator's certificate and a key for every site of a trial."""
+    _require_flower()
+    from fedsemi.engines.flower.certificates import make_certificates
+
+    sites = sorted(path.parent for path in folder.glob("*/site.json"))
+    if not sites:
+        raise ConfigError(
+            f"there is no site in '{folder}'; write some with `fedsemi deal`",
+            code="FS3020",
+        )
+    hosts = host or ["127.0.0.1", "localhost"]
+    make_certificates(folder / "coordinator", sites, hosts)
+    Console().print(
+        f"keys for {', '.join(hosts)} and {len(sites)} sites, valid for 30 days",
+        soft_wrap=True,
+    )
+
+
+def server(
+    folder: _Coordinator,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port for everything.")] = 9092,
+    sites: Annotated[int, typer.Option(help="Sites to wait for; 0 for all.")] = 0,
+    deadline: Annotated[float, typer.Option(help="Seconds per round.")] = 600.0,
+    quorum: Annotated[float, typer.Option(help="Share that must answer.")] = 0.5,
+    join: Annotated[float, typer.Option(help="Seconds to wait for sites.")] = 600.0,
+) -> None:
+    """Coordinate a federation: TLS, authenticated sites, one run, then stop.
+
+    Example: fedsemi server trial/coordinator
+    """
+    _require_flower()
+    from fedsemi.engines.flower.coordinator import Coordinator
+    from fedsemi.engines.flower.engine import Patience
+
+    patience = Patience(deadline, quorum)
+    coordinator = Coordinator(folder, host, port, sites, patience, join)
+    coordinator.run(lambda line: typer.echo(line))
+    typer.echo(f"done; model and records in {folder / 'run'}")
+
+
+def site(
+    data: Annotated[Path, typer.Option(help="The site's folder.")],
+    server: Annotated[str, typer.Option(help="host:port of the coordinator.")] = (
+        "127.0.0.1:9092"
+    ),
+    key: Annotated[Path | None, typer.Option(help="Private key of the site.")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, mps.")] = None,
+) -> None:
+    """Work for a coordinator with the images of one folder, until stopped.
+
+    Example: fedsemi site --data trial/site-0 --server coordinator.example.org:9092
+    """
+    _require_flower()
+    from fedsemi.engines.flower.node import Node
+
+    typer.echo(f"working for {server}; log in {data / 'flower'}; Ctrl-C stops")
+    try:
+        Node(data, server, key, device).work()
+    except KeyboardInterrupt:
+        typer.echo("stopped")
+
+
+def federation(
+    config: ConfigPath,
+    out: Annotated[Path, typer.Option(help="Folder of the federation.")] = Path(
+        "runs/federation"
+    ),
+    overrides: Overrides = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Try a whole federation on this machine: a coordinator and its sites over TLS."""
+    _require_flower()
+    from fedsemi.engines.flower.trial import run_trial
+
+    simulation = build(load_config(config, overrides or []), data_dir)
+    started = time.perf_counter()
+    deal_out(simulation, out)
+    run_trial(out, lambda line: typer.echo(line))
+    typer.echo(
+        f"{time.perf_counter() - started:.0f} s; records in {out}/coordinator/run"
+    )
+
+
+def wire(
+    config: ConfigPath, overrides: Overrides = None, data_dir: DataDir = None
+) -> None:
+    """Print every field that leaves a site, and its size, from one real round."""
+    from fedsemi.wire import fields_of
+
+    simulation = build(load_config(config, overrides or []), data_dir)
+    table = Table("stage", "field", "kind", "bytes", "what it is", box=None)
+    for number, stage in enumerate(simulation.experiment.stages):
+        with one_thread():
+            update = _one_update(simulation, number)
+        for field in fields_of(update):
+            size = f"{field.num_bytes:,}"
+            table.add_row(stage.method, field.name, field.kind, size, field.meaning)
+    Console().print(table)
+
+
+def _one_update(simulation: Simulation, number: int) -> Update:
+    """Let the client with the most unlabeled images answer one task of a stage."""
+    method = simulation.method(simulation.experiment.stages[number])
+    clients = {client.id: client for client in simulation.federation.clients}
+    infos = [client.info for client in clients.values()]
+    state = method.init(simulation.initial_weights(), infos)
+    task = max(method.plan(state), key=lambda t: clients[t.client].num_unlabeled)
+    return method.train(task, clients[task.client], {})[0]
+
+
+def _require_flower() -> None:
+    if importlib.util.find_spec("flwr") is None:
+        raise ConfigError(
+            "this needs Flower; install it with: pip install 'fedsemi[flower]'",
+            code="FS5004",
+        )

@@ -1,0 +1,67 @@
+"""The two apps of a deployment; Flower loads them by name at coordinator and sites."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+
+from flwr.app import Context
+from flwr.serverapp import Grid, ServerApp
+from rich.console import Console
+
+from fedsemi.blueprint import read_blueprint
+from fedsemi.data.site import read_test_set
+from fedsemi.engines.flower.client_app import client_app, deployed_desk
+from fedsemi.engines.flower.engine import Patience
+from fedsemi.engines.flower.simulate import run_on_grid
+from fedsemi.errors import FedSemiError
+from fedsemi.experiment import Judge
+from fedsemi.session import follow
+from fedsemi.storage import write_whole
+
+STATUS = "status.json"
+LOG = "coordinator.log"
+
+client = client_app(deployed_desk)
+server = ServerApp()
+
+
+@server.main()
+def main(grid: Grid, context: Context) -> None:
+    """Run the plan; leave record, log and status in the coordinator's folder."""
+    folder = Path(str(context.run_config["folder"]))
+    _write_status(folder, done=False)
+    with (folder / LOG).open("a", encoding="utf-8", buffering=1) as log:
+        handler = logging.StreamHandler(log)
+        logger = logging.getLogger("fedsemi")
+        logger.setLevel(logging.INFO)
+        logger.addHandler(handler)
+        try:
+            _run(grid, context, folder, Console(file=log, width=200))
+        except FedSemiError as error:
+            _write_status(folder, True, str(error), error.exit_code)
+            raise
+        except BaseException as error:
+            _write_status(folder, True, f"FS0000 {type(error).__name__}: {error}", 70)
+            raise
+        _write_status(folder, done=True)
+
+
+def _run(grid: Grid, context: Context, folder: Path, console: Console) -> None:
+    config = context.run_config
+    blueprint = read_blueprint(str(config["plan"]))
+    judge = Judge(read_test_set(folder))
+    patience = Patience(float(config["deadline"]), float(config["quorum"]))
+    steps = run_on_grid(
+        grid, blueprint, judge, int(config["sites"]), patience, float(config["join"])
+    )
+    follow(blueprint, steps, folder / "run", "federation", console)
+
+
+def _write_status(
+    folder: Path, done: bool, error: str | None = None, exit_code: int = 0
+) -> None:
+    status = {"pid": os.getpid(), "done": done, "error": error, "exit_code": exit_code}
+    write_whole(folder / STATUS, json.dumps(status).encode())

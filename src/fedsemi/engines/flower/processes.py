@@ -1,0 +1,110 @@
+"""Start Flower's own programs for a deployment, and stop them again."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from fedsemi.errors import FedSemiError
+from fedsemi.storage import make_folder
+
+_DIE_WITH_PARENT = 1
+_STOP_SECONDS = 20
+
+
+def start(name: str, arguments: Sequence[str], home: Path) -> subprocess.Popen[bytes]:
+    """Start one of Flower's programs; its output goes to a log in `home`.
+
+    On Linux it ends when this process ends, however that happens.
+    """
+    log = (make_folder(home) / f"{name}.log").open("ab")
+    return subprocess.Popen(
+        [program(name), *arguments],
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        env=environment(home),
+        start_new_session=True,
+        preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+    )
+
+
+def call(name: str, arguments: Sequence[str], home: Path) -> str:
+    """Run one of Flower's programs to its end and return what it printed."""
+    done = subprocess.run(
+        [program(name), *arguments],
+        capture_output=True,
+        text=True,
+        env=environment(home),
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip().splitlines()
+        raise FedSemiError(
+            f"`{name} {arguments[0]}` failed: {' '.join(said)[-300:]}", code="FS5003"
+        )
+    return done.stdout
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a program that `start` started, with its children, gently at first."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(timeout=_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            process.wait()
+            return
+
+
+def program(name: str) -> str:
+    """Find a program that is installed beside this Python."""
+    path = Path(sys.executable).parent / name
+    if not path.exists():
+        raise FedSemiError(
+            f"'{path}' is missing; install it with: pip install 'fedsemi[flower]'",
+            code="FS5004",
+        )
+    return str(path)
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Keep Flower's files in `home`, its telemetry off, and bits reproducible."""
+    beside = str(Path(sys.executable).parent)
+    return os.environ | {
+        "FLWR_HOME": str(make_folder(home)),
+        "FLWR_TELEMETRY_ENABLED": "0",
+        "FLWR_DISABLE_UPDATE_CHECK": "1",
+        "OMP_NUM_THREADS": "1",
+        # Flower starts its own programs by name.
+        "PATH": os.pathsep.join([beside, os.environ.get("PATH", "")]),
+    }
+
+
+def free_port() -> int:
+    """Find a port on loopback that nobody uses."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def is_open(host: str, port: int) -> bool:
+    """Tell whether something listens there."""
+    try:
+        with socket.create_connection((host, port), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGTERM)
