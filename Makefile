@@ -6,13 +6,19 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow bench check format clean
+.PHONY: help demo federation test test-deployment test-slow bench check format clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
 demo: $(VENV)/core ## Install, then watch SemiAnAgg train ten sites (about 3 minutes)
 	$(BIN)/fedsemi demo
+
+federation: $(VENV)/flower ## Train over TLS: a coordinator and three sites as processes
+	$(BIN)/fedsemi federation configs/federation.toml --out runs/federation
+
+test-deployment: $(VENV)/flower $(VENV)/dev ## Test a real deployment: keys, kills, restarts, bits
+	$(BIN)/python -m pytest -m slow tests/engines/flower
 
 test: $(VENV)/dev ## Install, then run the checks and the fast tests
 	$(BIN)/ruff check .
@@ -50,4 +56,9 @@ $(VENV)/core: pyproject.toml constraints.txt
 $(VENV)/dev: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --editable ".[dev]"
+	@touch $@ $(VENV)/core
+
+$(VENV)/flower: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --editable ".[flower]"
 	@touch $@ $(VENV)/core

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fedsemi.build import Simulation, build
-from fedsemi.cli.options import ConfigPath, DataDir, Overrides
+from fedsemi.cli.options import ConfigPath, DataDir, Overrides, require_flower
 from fedsemi.config import load_config
 from fedsemi.data.site import Site, write_site, write_test_set
 from fedsemi.engines.in_process import one_thread
@@ -58,7 +57,7 @@ def certificates(
     host: _Host = None,
 ) -> None:
     """Make a CA, the coordinator's certificate and a key for every site of a trial."""
-    _require_flower()
+    require_flower()
     from fedsemi.engines.flower.certificates import make_certificates
 
     sites = sorted(path.parent for path in folder.glob("*/site.json"))
@@ -88,7 +87,7 @@ def server(
 
     Example: fedsemi server trial/coordinator
     """
-    _require_flower()
+    require_flower()
     from fedsemi.engines.flower.coordinator import Coordinator
     from fedsemi.engines.flower.engine import Patience
 
@@ -110,7 +109,7 @@ def site(
 
     Example: fedsemi site --data trial/site-0 --server coordinator.example.org:9092
     """
-    _require_flower()
+    require_flower()
     from fedsemi.engines.flower.node import Node
 
     typer.echo(f"working for {server}; log in {data / 'flower'}; Ctrl-C stops")
@@ -129,7 +128,7 @@ def federation(
     data_dir: DataDir = None,
 ) -> None:
     """Try a whole federation on this machine: a coordinator and its sites over TLS."""
-    _require_flower()
+    require_flower()
     from fedsemi.engines.flower.trial import run_trial
 
     simulation = build(load_config(config, overrides or []), data_dir)
@@ -166,11 +165,3 @@ def _one_update(simulation: Simulation, number: int) -> Update:
     state = method.init(simulation.initial_weights(), infos)
     task = max(method.plan(state), key=lambda t: clients[t.client].num_unlabeled)
     return method.train(task, clients[task.client], {})[0]
-
-
-def _require_flower() -> None:
-    if importlib.util.find_spec("flwr") is None:
-        raise ConfigError(
-            "this needs Flower; install it with: pip install 'fedsemi[flower]'",
-            code="FS5004",
-        )

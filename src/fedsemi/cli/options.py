@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from fedsemi.errors import ConfigError
 
 ConfigPath = Annotated[
     Path, typer.Argument(help="A TOML file, see configs/.", show_default=False)
@@ -32,3 +35,12 @@ Workers = Annotated[
         min=0, help="Worker processes; 0 for one per core. Changes no bit of a result."
     ),
 ]
+
+
+def require_flower() -> None:
+    """Say what is missing if Flower is not installed."""
+    if importlib.util.find_spec("flwr") is None:
+        raise ConfigError(
+            "this needs Flower; install it with: pip install 'fedsemi[flower]'",
+            code="FS5004",
+        )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import enum
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,19 +12,30 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from fedsemi.build import build
+from fedsemi.build import Simulation, build
 from fedsemi.cli.folders import show_folders
-from fedsemi.cli.options import DataDir, Overrides, Workers
+from fedsemi.cli.options import DataDir, Overrides, Workers, require_flower
 from fedsemi.config import load_config
 from fedsemi.demo import run_demo
 from fedsemi.errors import ConfigError
-from fedsemi.experiment import conduct
+from fedsemi.experiment import Step, conduct
 from fedsemi.progress import client_table, duration
 from fedsemi.report.live import following
 from fedsemi.run_folder import RunFolder
 from fedsemi.session import available_cores, carry_on
 
 _DEMO = Path(__file__).parent.parent / "demo.toml"
+
+
+Result = tuple[Step | None, dict[str, Any]]
+Watch = Callable[[Iterator[Step]], Result]
+
+
+class Engine(enum.StrEnum):
+    """Where clients learn."""
+
+    local = "local"
+    flower = "flower"
 
 
 def demo(
@@ -67,6 +79,9 @@ def run(
     live: Annotated[
         bool, typer.Option("--live", help="Show the run in the browser meanwhile.")
     ] = False,
+    engine: Annotated[
+        Engine, typer.Option(help="This machine's workers, or Flower's simulation.")
+    ] = Engine.local,
 ) -> None:
     """Run an experiment and keep its record.
 
@@ -94,14 +109,43 @@ def run(
     with folder, _live_page(out, console) if live else nullcontext():
         if simulation.folders is not None:
             show_folders(simulation.folders, out, console)
-        steps = conduct(simulation, workers or available_cores(), folder.start)
-        last, summary = carry_on(
-            folder, simulation, steps, title, console, checkpoint_every
-        )
+
+        def watch(steps: Iterator[Step]) -> Result:
+            return carry_on(folder, simulation, steps, title, console, checkpoint_every)
+
+        if engine is Engine.flower:
+            last, summary = _on_flower(simulation, folder, watch)
+        else:
+            _refuse_flower_run(folder)
+            cores = workers or available_cores()
+            last, summary = watch(conduct(simulation, cores, folder.start))
     if last is not None:
         console.print(client_table(last.record))
     console.print(_result_table(summary))
     console.print(f"{duration(summary['seconds'])}; records in {out}", soft_wrap=True)
+
+
+def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Result:
+    require_flower()
+    from fedsemi.engines.flower.simulate import conduct_on_ray
+
+    if folder.start is not None:
+        raise ConfigError(
+            "a simulation on Flower cannot be continued; begin it again with "
+            "--overwrite, or run it with --engine local",
+            code="FS4108",
+        )
+    return conduct_on_ray(simulation, watch)
+
+
+def _refuse_flower_run(folder: RunFolder) -> None:
+    memories = {} if folder.start is None else folder.start.memories
+    if any("after" in memory for memory in memories.values()):
+        raise ConfigError(
+            "this run was made on Flower, where the sites keep their memories; begin "
+            "it again with --overwrite",
+            code="FS4108",
+        )
 
 
 def _folder_of(source: Path, out: Path | None, resume: Path | None, fork: bool) -> Path:

@@ -94,7 +94,9 @@ def test_an_answer_to_another_round_is_dropped(simulation):
 
 def test_a_round_below_its_quorum_stops_the_run_with_a_remedy(simulation):
     strict = Patience(deadline=0.2, quorum=1.0, attempts=2)
-    with pytest.raises(ProtocolError, match=r"FS2201 round 1: 2 of 3 sites .*--resume"):
+    with pytest.raises(
+        ProtocolError, match=r"FS2201 round 1: 2 of 3 sites .*start .* again"
+    ):
         _round(simulation, lambda reply, message: None, strict)
 
 

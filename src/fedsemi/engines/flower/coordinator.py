@@ -196,7 +196,7 @@ class Coordinator:
         if not status["done"] and not Path(f"/proc/{status['pid']}").exists():
             raise FedSemiError(
                 "the ServerApp ended without a word; see "
-                f"{self.home / 'flower-superlink.log'}, then start again with --resume",
+                f"{self.home / 'flower-superlink.log'}, then start again",
                 code="FS5008",
             )
         return status

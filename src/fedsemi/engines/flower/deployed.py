@@ -11,14 +11,16 @@ from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 from rich.console import Console
 
-from fedsemi.blueprint import read_blueprint
+from fedsemi.blueprint import Blueprint, read_blueprint
 from fedsemi.data.site import read_test_set
 from fedsemi.engines.flower.client_app import client_app, deployed_desk
 from fedsemi.engines.flower.engine import Patience
+from fedsemi.engines.flower.roster import Roster
 from fedsemi.engines.flower.simulate import run_on_grid
 from fedsemi.errors import FedSemiError
 from fedsemi.experiment import Judge
-from fedsemi.session import follow
+from fedsemi.run_folder import RunFolder
+from fedsemi.session import carry_on
 from fedsemi.storage import write_whole
 
 STATUS = "status.json"
@@ -52,12 +54,21 @@ def main(grid: Grid, context: Context) -> None:
 def _run(grid: Grid, context: Context, folder: Path, console: Console) -> None:
     config = context.run_config
     blueprint = read_blueprint(str(config["plan"]))
-    judge = Judge(read_test_set(folder))
     patience = Patience(float(config["deadline"]), float(config["quorum"]))
-    steps = run_on_grid(
-        grid, blueprint, judge, int(config["sites"]), patience, float(config["join"])
-    )
-    follow(blueprint, steps, folder / "run", "federation", console)
+    sites, join = int(config["sites"]), float(config["join"])
+    with open_run(folder / "run", blueprint) as record:
+        roster = Roster(grid, blueprint)
+        roster.wait_for(sites, join)
+        judge = Judge(read_test_set(folder))
+        steps = run_on_grid(grid, blueprint, judge, roster, patience, record.start)
+        carry_on(record, blueprint, steps, "federation", console)
+
+
+def open_run(path: Path, blueprint: Blueprint) -> RunFolder:
+    """Continue the run that a coordinator left unfinished, or begin a new one."""
+    if any(path.glob("ckpt-*")) and not (path / "summary.json").exists():
+        return RunFolder.resume(path, blueprint)
+    return RunFolder.new(path, blueprint, overwrite=True)
 
 
 def _write_status(

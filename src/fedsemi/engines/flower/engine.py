@@ -97,7 +97,7 @@ class FlowerEngine:
         raise ProtocolError(
             f"round {min(t.round for t in tasks.values()) + 1}: {len(done)} of "
             f"{len(tasks)} sites answered in {self._patience.attempts} attempts, "
-            f"{needed} are needed; start again with --resume when they are back",
+            f"{needed} are needed; start the coordinator again when they are back",
             code="FS2201",
         )
 

@@ -17,6 +17,7 @@ from flwr.serverapp import Grid, ServerApp
 
 from fedsemi.blueprint import Blueprint
 from fedsemi.build import Simulation
+from fedsemi.checkpoint import Checkpoint
 from fedsemi.data.site import Site, write_site
 from fedsemi.engines.flower.client_app import client_app, simulated_desk
 from fedsemi.engines.flower.engine import PATIENCE, FlowerEngine, Patience
@@ -34,26 +35,23 @@ def run_on_grid(
     grid: Grid,
     blueprint: Blueprint,
     judge: Judge,
-    num_sites: int,
+    roster: Roster,
     patience: Patience = PATIENCE,
-    join_seconds: float = _JOIN_SECONDS,
+    start: Checkpoint | None = None,
 ) -> Iterator[Step]:
-    """Run all stages on the sites of a grid, once enough of them have joined."""
-    roster = Roster(grid, blueprint)
-    roster.wait_for(num_sites, join_seconds)
+    """Run all stages on the sites of a roster, or those rounds that are left."""
 
     def open_engine(method: Method[Any], stage: int) -> FlowerEngine:
         return FlowerEngine(grid, roster, stage, patience)
 
-    yield from run_stages(blueprint, open_engine, judge)
+    return run_stages(blueprint, open_engine, judge, start)
 
 
 def conduct_on_loopback(simulation: Simulation) -> Iterator[Step]:
     """Run all stages through Flower's records, without its transport."""
     clients = simulation.federation.clients
     with dealt(simulation) as app:
-        grid = LoopbackGrid(app, len(clients))
-        yield from run_on_grid(grid, simulation, _judge(simulation), len(clients))
+        yield from _on_grid(LoopbackGrid(app, len(clients)), simulation)
 
 
 def conduct_on_ray(simulation: Simulation, watch: Callable[[Iterator[Step]], T]) -> T:
@@ -73,8 +71,7 @@ def conduct_on_ray(simulation: Simulation, watch: Callable[[Iterator[Step]], T])
 
     @server.main()
     def main(grid: Grid, context: Context) -> None:
-        steps = run_on_grid(grid, simulation, _judge(simulation), num_sites)
-        results.append(watch(steps))
+        results.append(watch(_on_grid(grid, simulation)))
 
     with dealt(simulation) as app:
         # Workers of Ray inherit these: one torch thread gives the same bits everywhere.
@@ -104,6 +101,9 @@ def dealt(simulation: Simulation) -> Iterator[ClientApp]:
         yield client_app(partial(simulated_desk, simulation.as_json(), folder))
 
 
-def _judge(simulation: Simulation) -> Judge:
+def _on_grid(grid: Grid, simulation: Simulation) -> Iterator[Step]:
     federation = simulation.federation
-    return Judge(federation.test, federation.held_out)
+    roster = Roster(grid, simulation)
+    roster.wait_for(len(federation.clients), _JOIN_SECONDS)
+    judge = Judge(federation.test, federation.held_out)
+    yield from run_on_grid(grid, simulation, judge, roster)
