@@ -90,7 +90,9 @@ def server(
     require_flower()
     from fedsemi.engines.flower.coordinator import Coordinator
     from fedsemi.engines.flower.engine import Patience
+    from fedsemi.engines.flower.processes import end_on_sigterm
 
+    end_on_sigterm()
     patience = Patience(deadline, quorum)
     coordinator = Coordinator(folder, host, port, sites, patience, join)
     coordinator.run(lambda line: typer.echo(line))
@@ -111,7 +113,9 @@ def site(
     """
     require_flower()
     from fedsemi.engines.flower.node import Node
+    from fedsemi.engines.flower.processes import end_on_sigterm
 
+    end_on_sigterm()
     typer.echo(f"working for {server}; log in {data / 'flower'}; Ctrl-C stops")
     try:
         Node(data, server, key, device).work()
@@ -129,8 +133,10 @@ def federation(
 ) -> None:
     """Try a whole federation on this machine: a coordinator and its sites over TLS."""
     require_flower()
+    from fedsemi.engines.flower.processes import end_on_sigterm
     from fedsemi.engines.flower.trial import run_trial
 
+    end_on_sigterm()
     simulation = build(load_config(config, overrides or []), data_dir)
     started = time.perf_counter()
     deal_out(simulation, out)

@@ -66,6 +66,11 @@ def stop(process: subprocess.Popen[bytes]) -> None:
             return
 
 
+def end_on_sigterm() -> None:
+    """Let SIGTERM end this process as Ctrl-C does, so that its programs are stopped."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
 def program(name: str) -> str:
     """Find a program that is installed beside this Python."""
     path = Path(sys.executable).parent / name
