@@ -15,7 +15,7 @@ from fedsemi.blueprint import read_blueprint
 from fedsemi.engines.flower import processes
 from fedsemi.engines.flower.certificates import CA, SERVER, SERVER_KEY
 from fedsemi.engines.flower.deployed import LOG, STATUS
-from fedsemi.engines.flower.engine import Patience
+from fedsemi.engines.flower.engine import PATIENCE, Patience
 from fedsemi.errors import ConfigError, FedSemiError, ProtocolError
 from fedsemi.storage import make_folder, write_whole
 
@@ -62,7 +62,7 @@ class Coordinator:
     port: int = 9092
     num_sites: int = 0
     """Sites to wait for; as many as are enrolled if 0."""
-    patience: Patience = Patience()
+    patience: Patience = PATIENCE
     join_seconds: float = 600.0
 
     @property
