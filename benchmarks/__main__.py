@@ -29,7 +29,7 @@ ITEMS: dict[str, Callable[[int], Section]] = {
 }
 
 
-def main(names: list[str], times: int = 7) -> None:
+def main(names: list[str], times: int = 5) -> None:
     torch.set_num_threads(1)
     keep_freed_memory()
     parts = [_head()]
@@ -39,8 +39,8 @@ def main(names: list[str], times: int = 7) -> None:
         part += f"\nLoad average {before:.1f} before, {os.getloadavg()[0]:.1f} after.\n"
         print(part, flush=True)
         parts.append(part)
-    if not names:
-        (ROOT / "benchmarks" / "results.md").write_text("\n".join(parts), "utf-8")
+        if not names:
+            (ROOT / "benchmarks" / "results.md").write_text("\n".join(parts), "utf-8")
 
 
 def _head() -> str:

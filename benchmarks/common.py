@@ -23,6 +23,7 @@ from fedsemi.engines.workers import Workers
 from fedsemi.local import Setup
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
+from fedsemi.rounds import run
 
 ROOT = Path(__file__).parent.parent
 
@@ -81,12 +82,12 @@ class Federation:
         )
         weights = setup.model.build(0).state_dict()
         self.state = self.method.init(weights, self.engine.clients())
+        self._rounds = run(self.method, self.engine, self.state, sys.maxsize)
         self()  # the first round prepares clients
 
     def __call__(self) -> None:
         """Run a round."""
-        updates = self.engine.run(self.method.plan(self.state))
-        self.state = self.method.aggregate(self.state, updates)
+        self.state = next(self._rounds).state
 
 
 def medians(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from fedsemi.data.sites import FolderFederation, read_federation
 from fedsemi.errors import DataError
 from fedsemi.models import ModelSpec
 from fedsemi.simulation.federation import Federation, make_federation
+from fedsemi.time_left import work_of_round
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,20 @@ class Simulation(Blueprint):
     federation: Federation
     folders: FolderFederation | None = None
     """Where the data came from, if from the folders of real sites."""
+
+    def work(self) -> list[float]:
+        """Guess how long a round of each stage takes, in units of one view."""
+        every = self.experiment.evaluation.every
+        return [
+            work_of_round(
+                [client.info for client in self.federation.clients],
+                supervised=stage.method == "supervised",
+                epochs=self.experiment.local_of(stage).epochs,
+                num_tested=len(self.federation.test.labels) / every,
+                workers=len(os.sched_getaffinity(0)),
+            )
+            for stage in self.experiment.stages
+        ]
 
     def provenance(self) -> dict[str, Any]:
         """Name the data by hashes."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from types import TracebackType
 from typing import Self
 
@@ -12,20 +11,20 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from fedsemi.config import Experiment
+from fedsemi.blueprint import Blueprint
 from fedsemi.experiment import RoundRecord
+from fedsemi.time_left import TimeLeft
 
 
 class Progress:
     """Follows one run; on a terminal it redraws, elsewhere it prints a line a round."""
 
-    def __init__(self, experiment: Experiment, title: str, console: Console) -> None:
-        self._rounds = [stage.rounds for stage in experiment.stages]
+    def __init__(self, blueprint: Blueprint, title: str, console: Console) -> None:
+        self._rounds = [stage.rounds for stage in blueprint.experiment.stages]
         self._title = title
         self._console = console
         self._live = Live(console=console, auto_refresh=False, transient=True)
-        self._started = time.perf_counter()
-        self._seconds: dict[int, list[float]] = {}
+        self._time_left = TimeLeft(self._rounds, blueprint.work())
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -42,22 +41,15 @@ class Progress:
 
     def show(self, record: RoundRecord) -> None:
         """Show the state after a round."""
-        self._seconds.setdefault(record.stage, []).append(record.seconds)
+        self._time_left.tick(record.stage, record.seconds)
         if self._console.is_terminal:
             self._live.update(self._screen(record), refresh=True)
         else:
             self._console.print(self._line(record), soft_wrap=True)
 
     def seconds_left(self, record: RoundRecord) -> float:
-        """Estimate the rest from the rounds of this stage, the first one left out.
-
-        The first round of a stage prepares the clients and takes longer. Stages to
-        come are taken to be as fast as this one for want of anything better.
-        """
-        seen = self._seconds[record.stage]
-        typical = sorted(seen[1:] or seen)[len(seen[1:] or seen) // 2]
-        to_come = sum(self._rounds[record.stage + 1 :])
-        return typical * (record.rounds - record.round + to_come)
+        """Estimate the rest of the run."""
+        return self._time_left.seconds(record.stage, record.round)
 
     def _line(self, record: RoundRecord) -> str:
         return (

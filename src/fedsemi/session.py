@@ -61,7 +61,7 @@ def carry_on(
         console.print(notice, soft_wrap=True, highlight=False)
     try:
         analysis = Analysis(folder.path, blueprint)
-        with one_thread(), Progress(blueprint.experiment, title, console) as progress:
+        with one_thread(), Progress(blueprint, title, console) as progress:
             last = _record(folder, steps, progress, checkpoint_every)
         end = last or folder.start
         if end is None:
