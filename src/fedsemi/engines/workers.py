@@ -136,7 +136,7 @@ class Workers:
     def _collect(self, pipe: Connection) -> list[Update]:
         try:
             replies = pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):
             raise OutOfMemory(
                 "a worker process died, most likely for lack of memory; continue with "
                 "--resume and fewer workers, or use a smaller batch size"
