@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedsemi.contributions import Rule, diversity_weights, guarded_weights
-from fedsemi.guard import Guard, capped, clip_scales, winsorized
+from fedsemi.guard import Guard, capped, clip_scales, peers, winsorized
 
 
 def test_a_claim_that_stands_out_is_cut_to_three_sigma() -> None:
@@ -26,11 +26,34 @@ def test_a_class_of_two_clients_is_left_alone() -> None:
 
 def test_capped_excess_goes_to_nobody() -> None:
     shares = torch.tensor([0.7, 0.1, 0.1, 0.1])
-    assert capped(shares, 2.0).tolist() == pytest.approx([0.5, 0.1, 0.1, 0.1])
+    assert capped(shares, 0.5).tolist() == pytest.approx([0.5, 0.1, 0.1, 0.1])
 
 
 def test_two_clients_cannot_be_capped() -> None:
-    assert capped(torch.tensor([0.9, 0.1])).tolist() == pytest.approx([0.9, 0.1])
+    lopsided = torch.tensor([[0.9], [0.1]])
+    free = guarded_weights(lopsided, "paper", Guard())
+    assert free.tolist() == pytest.approx([0.9, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("claiming", "clients", "fair"),
+    [(0, 9, 3), (1, 9, 3), (2, 9, 3), (4, 9, 4), (9, 9, 9), (1, 2, 2), (1, 1, 1)],
+)
+def test_only_clients_with_pseudo_labels_count_as_peers(
+    claiming: int, clients: int, fair: int
+) -> None:
+    diversity = torch.zeros(clients, 3)
+    diversity[:claiming, 1] = 0.4
+    assert peers(diversity) == fair
+
+
+def test_a_client_that_alone_is_confident_moves_the_model() -> None:
+    # 2 / max(3, 1) of the unlabeled part, not 2 / 9: silent clients are no peers.
+    diversity = torch.zeros(9, 4)
+    diversity[5, 2] = 0.3
+    shares = guarded_weights(diversity, "paper", Guard())
+    assert shares[5].item() == pytest.approx(2 / 3)
+    assert shares.sum().item() == pytest.approx(2 / 3)
 
 
 def test_a_long_step_is_shortened_to_two_medians() -> None:
@@ -62,7 +85,7 @@ def check_cap(matrix: torch.Tensor, rule: Rule) -> None:
     shares = guarded_weights(matrix, rule, Guard())
     assert torch.isfinite(shares).all()
     assert shares.min() >= 0
-    assert shares.max() <= 2 / len(matrix) + 1e-9
+    assert shares.max() <= 2 / peers(matrix) + 1e-9
     assert shares.sum() <= 1 + 1e-6
 
 

@@ -178,7 +178,8 @@ def _distances(updates: Sequence[Update], shares: Tensor, legacy: bool) -> Tenso
 
 def guarded_weights(diversity: Tensor, rule: Rule, guard: Guard) -> Tensor:
     """Return Eq. 4 of trimmed diversities [K, C], with every share [K] capped."""
-    return guard.capped(diversity_weights(guard.trimmed(diversity), rule))
+    shares = diversity_weights(guard.trimmed(diversity), rule)
+    return guard.capped(shares, diversity)
 
 
 def _diversity_shares(

@@ -29,7 +29,10 @@ class Guard:
     enabled: bool = True
     """Off, every reply is taken as it comes: for experiments on attacks only."""
     cap: AtLeastOne = 2.0
-    """Largest share of one client in the unlabeled part, in fair shares 1 / K_U."""
+    """Largest share of one client in the unlabeled part, in fair shares.
+
+    A fair share is one over the clients that have pseudo-labels in this round.
+    """
     spread: Positive = 3.0
     """Diversities above median + spread * sigma of their class are cut to that."""
     norm_limit: AtLeastOne = 2.0
@@ -43,9 +46,9 @@ class Guard:
         """Cut the claims [K, C] that stand out in their class."""
         return winsorized(diversity, self.spread) if self.enabled else diversity
 
-    def capped(self, shares: Tensor) -> Tensor:
-        """Hold every unlabeled share [K] below cap / K."""
-        return capped(shares, self.cap) if self.enabled else shares
+    def capped(self, shares: Tensor, diversity: Tensor) -> Tensor:
+        """Hold every unlabeled share [K] below the cap that the claims [K, C] allow."""
+        return capped(shares, self.cap / peers(diversity)) if self.enabled else shares
 
 
 def winsorized(diversity: Tensor, spread: float = 3.0) -> Tensor:
@@ -64,14 +67,25 @@ def winsorized(diversity: Tensor, spread: float = 3.0) -> Tensor:
     return result
 
 
-def capped(shares: Tensor, cap: float = 2.0) -> Tensor:
-    """Cut shares [K] at cap / K; never hand the rest to others.
+def peers(diversity: Tensor) -> int:
+    """Count the clients [K, C] with any diversity; at least three, at most all.
+
+    Clients without pseudo-labels get no share. If they counted, an honest client that
+    is confident early would be cut, and the model would stand still. Three, because
+    one or two claims give no measure of what is fair.
+    """
+    claiming = int((diversity > 0).any(1).sum())
+    return max(min(max(claiming, _LEAST_PEERS), len(diversity)), 1)
+
+
+def capped(shares: Tensor, most: float) -> Tensor:
+    """Cut shares [K] at the most one may have; never hand the rest to others.
 
     What is cut off stays on the current global model, because `weighted_mean` keeps
     there what shares leave to one. Handing it on would divide by what is left, which
     may be nothing, and would reward whoever lies second.
     """
-    held = shares.nan_to_num(0.0, 0.0, 0.0).clamp(0.0, cap / max(len(shares), 1))
+    held = shares.nan_to_num(0.0, 0.0, 0.0).clamp(0.0, most)
     # Only unchecked negative claims can make the rest sum to more than one.
     return held / held.sum() if held.sum() > 1 + 1e-9 else held
 
