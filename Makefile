@@ -30,7 +30,7 @@ test-slow: $(VENV)/dev ## Run the tests that take long
 	$(BIN)/python -m pytest -m slow
 
 bench: $(VENV)/dev ## Measure speed and memory, write benchmarks/results.md (about 15 minutes)
-	$(PIP) --editable ".[flower]" "flwr[simulation]"
+	$(PIP) --editable ".[dev,flower]"
 	$(BIN)/python -m benchmarks
 
 torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts
