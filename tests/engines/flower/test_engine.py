@@ -13,10 +13,10 @@ from fedsemi.engines.flower.codec import decode_update, encode_update
 from fedsemi.engines.flower.engine import FlowerEngine, Patience
 from fedsemi.engines.flower.loopback import LoopbackGrid
 from fedsemi.engines.flower.roster import Roster
-from fedsemi.engines.flower.simulate import conduct_on_loopback, dealt
+from fedsemi.engines.flower.simulate import conduct_on_loopback, dealt, run_on_grid
 from fedsemi.engines.in_process import InProcess
 from fedsemi.errors import ProtocolError
-from fedsemi.experiment import conduct
+from fedsemi.experiment import Judge, conduct
 from fedsemi.methods import METHODS
 from fedsemi.weights import digest
 
@@ -90,6 +90,22 @@ def test_an_answer_to_another_round_is_dropped(simulation):
         return Message(encode_update(update), reply_to=message)
 
     assert _round(simulation, stale) == [0, 1]
+
+
+def test_a_nan_reply_is_dropped_by_the_gate_and_the_run_goes_on(simulation):
+    def poison(reply, message):
+        update = decode_update(reply.content)
+        bad = {k: v * float("nan") for k, v in update.weights.items()}
+        bad = {k: v.to(update.weights[k].dtype) for k, v in bad.items()}
+        return Message(encode_update(replace(update, weights=bad)), reply_to=message)
+
+    with dealt(simulation) as app:
+        grid = Unruly(app, 3, poison)
+        roster = Roster(grid, simulation)
+        roster.wait_for(3, 10)
+        *_, last = run_on_grid(grid, simulation, Judge(), roster)
+    assert [each.client for each in last.record.dropped] == [2]
+    assert all(v.isfinite().all() for v in last.weights.values())
 
 
 def test_a_round_below_its_quorum_stops_the_run_with_a_remedy(simulation):

@@ -39,7 +39,9 @@ def test_a_site_with_another_class_list_is_refused_by_name(simulation, tmp_path)
     content["class_names"].reverse()
     about.write_text(json.dumps(content))
     roster = Roster(grid, simulation)
-    with pytest.raises(ProtocolError, match="2 of 3 .*site 1 is refused: its class_na"):
+    with pytest.raises(
+        ProtocolError, match=r"2 of 3 .*site 1 is refused: its class_na"
+    ):
         roster.wait_for(3, 0.1)
 
 

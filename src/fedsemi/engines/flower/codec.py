@@ -17,7 +17,8 @@ from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Update
 
 _NPY = "numpy.ndarray"
-_DTYPES = frozenset("float64 float32 float16 int64 int32 int16 int8 uint8 bool".split())
+_FLOATS = ("float64", "float32", "float16")
+_DTYPES = frozenset((*_FLOATS, "int64", "int32", "int16", "int8", "uint8", "bool"))
 _UPDATE_INTEGERS = (
     "client",
     "round",
