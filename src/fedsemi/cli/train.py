@@ -133,7 +133,7 @@ def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Resul
         raise ConfigError(
             "a simulation on Flower cannot be continued; begin it again with "
             "--overwrite, or run it with --engine local",
-            code="FS4108",
+            code="FS4110",
         )
     return conduct_on_ray(simulation, watch)
 
@@ -144,7 +144,7 @@ def _refuse_flower_run(folder: RunFolder) -> None:
         raise ConfigError(
             "this run was made on Flower, where the sites keep their memories; begin "
             "it again with --overwrite",
-            code="FS4108",
+            code="FS4110",
         )
 
 

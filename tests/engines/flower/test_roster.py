@@ -66,7 +66,7 @@ def test_two_sites_with_one_id_are_refused(simulation, tmp_path):
 def test_a_site_that_does_not_fit_is_refused_by_name(simulation, field, value):
     honest = introduction_of(simulation, _INFO, simulation.class_names)
     assert check_introduction(simulation, honest) == _INFO
-    with pytest.raises(ProtocolError, match=f"FS2112 site 2 is refused: its {field}"):
+    with pytest.raises(ProtocolError, match=f"FS2115 site 2 is refused: its {field}"):
         check_introduction(simulation, replace(honest, **{field: value}))
 
 

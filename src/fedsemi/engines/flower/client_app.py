@@ -68,7 +68,7 @@ def _open(blueprint: Blueprint, folder: Path, device: str | None) -> Desk:
 
 def _setting(config: Any, name: str) -> str:
     if name not in config:
-        raise ConfigError(f"this site was started without '{name}'", code="FS4107")
+        raise ConfigError(f"this site was started without '{name}'", code="FS4109")
     return str(config[name])
 
 

@@ -90,7 +90,7 @@ def check_introduction(blueprint: Blueprint, found: Introduction) -> ClientInfo:
                 f"site {found.client} is refused: its {name} is {_short(there)}, not "
                 f"{_short(here)}; {remedy} (torch {found.torch} there, {due.torch} "
                 "here)",
-                code="FS2112",
+                code="FS2115",
             )
     if min(info.id, info.num_labeled, info.num_unlabeled) < 0:
         raise ProtocolError(f"site {info.id} reports negative counts", code="FS2104")
