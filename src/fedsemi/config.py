@@ -18,6 +18,7 @@ from pydantic import (
     create_model,
 )
 
+from fedsemi.alarms import AlarmSettings
 from fedsemi.config_file import apply_override, read_config_file
 from fedsemi.data.datasets import DATASETS
 from fedsemi.data.site_settings import FOLDERS, SitesSettings
@@ -124,6 +125,7 @@ class Experiment(_Settings):
     local: LocalTraining = Field(default_factory=LocalTraining)
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
     guard: Guard = Field(default_factory=Guard)
+    alarms: AlarmSettings = Field(default_factory=AlarmSettings)
     stages: list[Stage] = Field(min_length=1)
     start: str | None = None
     """A model.safetensors to begin with, e.g. of a warm-up that several runs share."""

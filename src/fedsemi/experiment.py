@@ -20,6 +20,7 @@ from fedsemi.gate import Notice, Rejection
 from fedsemi.local import Setup
 from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights, num_bytes
 from fedsemi.method import Method, ServerState
+from fedsemi.protected import Protected, protected
 from fedsemi.rounds import Engine, Round, run
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.oracle import Oracle
@@ -66,6 +67,8 @@ class RoundRecord:
     """What else the gate saw."""
     skipped: bool = False
     """Whether too few replies were left and the model stayed as it was."""
+    intervention: str | None = None
+    """What was done because the mean would have hurt, see [alarms]."""
 
     def as_json(self) -> dict[str, Any]:
         """Lay the record out flat, with the clients by id."""
@@ -151,7 +154,9 @@ def _run_stage(
     setup = blueprint.setup(stage)
     seed = seed_of(blueprint.experiment.seed, "stage", number)
     every = blueprint.experiment.evaluation.every
-    validate = partial(_validation, Validator.of(judge.held_out, setup), seed)
+    validator = Validator.of(judge.held_out, setup)
+    validate = partial(_validation, validator, seed)
+    server = protected(method, validator, blueprint.experiment.alarms)
     with open_engine(method, number) as engine:
         state = method.init(weights, engine.clients(), seed)
         if start is not None:
@@ -159,7 +164,7 @@ def _run_stage(
             engine.restore(start.memories)
         teacher = validate(state.weights, state.round)
         started = time.perf_counter()
-        for done in run(method, engine, state, stage.rounds, blueprint.gate(method)):
+        for done in run(server, engine, state, stage.rounds, blueprint.gate(method)):
             due = done.state.round % every == 0 or done.state.round == stage.rounds
             validation = validate(done.state.weights, done.state.round)
             record = RoundRecord(
@@ -176,6 +181,7 @@ def _run_stage(
                 dropped=done.dropped,
                 notices=done.notices,
                 skipped=done.skipped,
+                intervention=server.taken() if isinstance(server, Protected) else None,
             )
             teacher = validation
             yield Step(record, done.state, engine.memory)

@@ -18,6 +18,7 @@ from fedsemi.errors import ConfigError, Interrupted, StorageError
 from fedsemi.experiment import Step, conduct
 from fedsemi.progress import Progress
 from fedsemi.report.analysis import Analysis
+from fedsemi.report.bell import Bell
 from fedsemi.run_folder import RunFolder
 from fedsemi.stop_signals import StopSignals
 
@@ -62,7 +63,8 @@ def carry_on(
     try:
         analysis = Analysis(folder.path, blueprint)
         with one_thread(), Progress(blueprint, title, console) as progress:
-            last = _record(folder, steps, progress, checkpoint_every)
+            bell = Bell(folder.path, blueprint, console)
+            last = _record(folder, steps, progress, bell, checkpoint_every)
         end = last or folder.start
         if end is None:
             raise ConfigError("the stages have no rounds, so there is nothing to do")
@@ -74,13 +76,18 @@ def carry_on(
 
 
 def _record(
-    folder: RunFolder, steps: Iterator[Step], progress: Progress, checkpoint_every: int
+    folder: RunFolder,
+    steps: Iterator[Step],
+    progress: Progress,
+    bell: Bell,
+    checkpoint_every: int,
 ) -> Step | None:
     last: Step | None = None
     with StopSignals() as stop, _closing(steps):
         for last in steps:
             folder.append(last)
             progress.show(last.record)
+            bell.ring(last.record)
             record = last.record
             due = record.round % checkpoint_every == 0 or record.round == record.rounds
             if due or stop.asked:

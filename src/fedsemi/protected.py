@@ -1,0 +1,106 @@
+"""A method whose server step is checked on held-out labels before it counts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic
+
+from fedsemi.alarms import AlarmSettings
+from fedsemi.data.client import Client
+from fedsemi.errors import ConfigError
+from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
+from fedsemi.method import Method, S
+from fedsemi.validation import Validator
+
+_TRIES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Protected(Generic[S]):
+    """Asks another method, and answers for it when its mean hurts the labeled.
+
+    A mean hurts if it lowers held-out accuracy by more than the tolerance in one round.
+    """
+
+    method: Method[S]
+    validator: Validator
+    settings: AlarmSettings
+    interventions: list[str] = field(default_factory=list)
+    """What was done since somebody last looked."""
+
+    def init(self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0) -> S:
+        """Begin as the method does."""
+        return self.method.init(weights, clients, seed)
+
+    def plan(self, state: S) -> Sequence[Task]:
+        """Plan as the method does."""
+        return self.method.plan(state)
+
+    def train(
+        self, task: Task, client: Client, memory: Memory
+    ) -> tuple[Update, Memory]:
+        """Train as the method does."""
+        return self.method.train(task, client, memory)
+
+    def aggregate(self, state: S, updates: Sequence[Update]) -> S:
+        """Aggregate as the method does, then with less of the unlabeled, or not."""
+        new = self.method.aggregate(state, updates)
+        if new.round == state.round or not updates:
+            return new
+        least = self._accuracy(state.weights) - self.settings.tolerance
+        if self._accuracy(new.weights) >= least:
+            return new
+        if self.settings.action == "lower-share":
+            for share, gentler in _gentler(self.method):
+                new = gentler.aggregate(state, updates)
+                if self._accuracy(new.weights) >= least:
+                    self._note(
+                        f"the mean was taken with a labeled share of {share:.0%}"
+                    )
+                    return new
+        self._note("the round was rolled back")
+        return replace(state, round=new.round, contributions={})
+
+    def taken(self) -> str | None:
+        """Say what was done in the last round."""
+        said = " ".join(self.interventions) or None
+        self.interventions.clear()
+        return said
+
+    def _accuracy(self, weights: Weights) -> float:
+        labels = self.validator.held_out.labels
+        right = self.validator.probs(weights).argmax(1) == labels
+        return float(right.double().mean())
+
+    def _note(self, done: str) -> None:
+        reason = "The mean would have hurt held-out accuracy; "
+        self.interventions.append(f"{reason}{done}.")
+
+
+def protected(
+    method: Method[S], validator: Validator | None, settings: AlarmSettings
+) -> Method[S]:
+    """Protect a method, if the settings ask for more than warnings."""
+    if settings.action == "warn":
+        return method
+    if validator is None:
+        raise ConfigError(
+            f"alarms.action = '{settings.action}' needs held-out labels; set "
+            "evaluation.validation_fraction, e.g. to 0.2",
+            code="FS4109",
+        )
+    return Protected(method, validator, settings)
+
+
+def _gentler(method: Any) -> Iterator[tuple[float, Any]]:
+    """Yield the method with a labeled share ever closer to one."""
+    if not hasattr(method, "labeled_share"):
+        return
+    fields = {each.name for each in dataclasses.fields(method)}
+    fixed = {"labeled_share_end": None} if "labeled_share_end" in fields else {}
+    share = method.labeled_share
+    for _ in range(_TRIES):
+        share += (1 - share) / 2
+        yield share, replace(method, labeled_share=share, **fixed)

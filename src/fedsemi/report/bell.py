@@ -1,0 +1,40 @@
+"""Alarms of a run: on the screen, and in alarms.jsonl for report and live page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+
+from fedsemi.alarms import Watchman
+from fedsemi.blueprint import Blueprint
+from fedsemi.experiment import RoundRecord
+from fedsemi.report.run import read_run
+
+FILE = "alarms.jsonl"
+
+
+class Bell:
+    """Looks at each round of a run; one that is continued knows its earlier rounds."""
+
+    def __init__(self, folder: Path, blueprint: Blueprint, console: Console) -> None:
+        earlier = read_run(folder)
+        names, settings = blueprint.class_names, blueprint.experiment.alarms
+        self._watchman = Watchman(settings, names, earlier.records)
+        self._path = folder / FILE
+        self._console = console
+        done = {(record["stage"], record["round"]) for record in earlier.records}
+        kept = [a for a in earlier.alarms if (a["stage"], a["round"]) in done]
+        lines = "".join(json.dumps(alarm) + "\n" for alarm in kept)
+        self._path.write_text(lines, "utf-8")
+
+    def ring(self, record: RoundRecord) -> None:
+        """Tell of what the round gives reason to."""
+        for alarm in self._watchman.look(record.as_json()):
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(alarm)) + "\n")
+            place = f"stage {alarm.stage + 1} round {alarm.round}"
+            text = f"alarm, {place}: {alarm.what} {alarm.remedy}"
+            self._console.print(text, style="yellow", soft_wrap=True)

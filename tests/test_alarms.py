@@ -1,0 +1,88 @@
+"""When a person is warned, and of what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fedsemi.alarms import AlarmSettings, Watchman
+
+NAMES = ("cat", "dog")
+
+
+def record(round: int, accuracy: float = 0.8, stage: int = 1, **changes: Any) -> dict:
+    clients = {
+        str(k): {"num_unlabeled": 100, "num_pseudo": 80, "contribution": 0.25}
+        for k in (1, 9)
+    }
+    return {
+        "stage": stage,
+        "round": round,
+        "validation": {
+            "accuracy": accuracy,
+            "per_class_recall": [1.0, 0.5],
+            "calibration_error": 0.05,
+        },
+        "clients": clients,
+    } | changes
+
+
+def kinds(records: list[dict], **settings: Any) -> list[tuple[int, str]]:
+    watchman = Watchman(AlarmSettings(**settings), NAMES)
+    return [(a.round, a.kind) for r in records for a in watchman.look(r)]
+
+
+def test_a_healthy_run_is_left_in_peace() -> None:
+    assert kinds([record(r) for r in range(1, 20)]) == []
+
+
+def test_a_lasting_loss_on_held_out_images_is_told_once() -> None:
+    falling = [0.8, 0.9, 0.84, 0.84, 0.84, 0.84, 0.84]
+    found = kinds([record(r, a) for r, a in enumerate(falling, start=1)])
+    assert found == [(5, "hurt")]
+
+
+def test_a_short_loss_is_borne() -> None:
+    values = [0.9, 0.5, 0.5, 0.9, 0.5, 0.5, 0.9]
+    assert kinds([record(r, a) for r, a in enumerate(values, start=1)]) == []
+
+
+def test_the_loss_is_measured_from_the_warm_up_on() -> None:
+    warm = record(1, 0.9, stage=0, clients={})
+    assert kinds([warm, *(record(r, 0.8) for r in (1, 2, 3))]) == [(3, "hurt")]
+
+
+def test_idle_clients_are_named_by_their_ids() -> None:
+    watchman = Watchman(AlarmSettings(), NAMES)
+    alarms = []
+    for round in range(1, 6):
+        one = record(round)
+        one["clients"]["9"]["contribution"] = 0.0
+        alarms += watchman.look(one)
+    assert [(a.round, a.what) for a in alarms] == [
+        (3, "No longer contributing: client 9.")
+    ]
+
+
+def test_a_collapse_of_acceptance_is_told() -> None:
+    records = [record(r) for r in range(1, 7)]
+    for each in records[3:]:
+        for client in each["clients"].values():
+            client["num_pseudo"] = 30
+    assert kinds(records, patience=2) == [(5, "collapse")]
+
+
+def test_a_warm_up_that_misses_a_class_or_is_sure_of_nothing_is_told() -> None:
+    warm = record(5, stage=0, clients={})
+    warm["validation"] |= {"per_class_recall": [1.0, 0.0], "calibration_error": 0.4}
+    watchman = Watchman(AlarmSettings(), NAMES, [warm])
+    alarms = watchman.look(record(1))
+    assert [a.kind for a in alarms] == ["warm-up", "calibration"]
+    assert "dog" in alarms[0].what
+    assert all(a.remedy for a in alarms)
+
+
+def test_without_held_out_images_the_other_alarms_still_work() -> None:
+    records = [record(r, validation=None) for r in range(1, 7)]
+    for each in records:
+        each["clients"]["1"]["contribution"] = 0.0
+    assert kinds(records) == [(3, "idle")]
