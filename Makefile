@@ -55,7 +55,7 @@ $(VENV)/core: pyproject.toml constraints.txt
 
 $(VENV)/dev: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --editable ".[dev]"
+	$(PIP) --editable ".[dev,elpv,flower,medical,export,tensorboard]"
 	@touch $@ $(VENV)/core
 
 $(VENV)/flower: pyproject.toml constraints.txt

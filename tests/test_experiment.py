@@ -68,7 +68,7 @@ def test_a_saved_warm_up_starts_other_methods_like_a_stage_would(
 
     begun = small_config | {
         "start": str(model),
-        "stages": [{"method": "fedavg-semi", "rounds": 0}] + small_config["stages"][1:],
+        "stages": [{"method": "fedavg-semi", "rounds": 0}, small_config["stages"][1]],
     }
     from_file = list(conduct(build(make_experiment(begun))))[-1]
 

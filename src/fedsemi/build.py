@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from fedsemi.blueprint import Blueprint
-from fedsemi.config import Experiment
+from fedsemi.config import DataSettings, Experiment
 from fedsemi.data.augment import Views, pre_size
 from fedsemi.data.dataset import Dataset
 from fedsemi.data.datasets import load
@@ -88,7 +88,7 @@ def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
     )
     if folders is not None:
         federation = replace(federation, oracle=None)  # real sites know no truth
-    views = views_of(dataset, experiment.data.flip)
+    views = views_of(dataset, experiment.data)
     names = dataset.class_names
     return Simulation(
         experiment, model, views, names, dataset, partition, federation, folders
@@ -133,7 +133,8 @@ def partition_of(experiment: Experiment, dataset: Dataset) -> Partition:
     return partition
 
 
-def views_of(dataset: Dataset, flip: bool = True) -> Views:
+def views_of(dataset: Dataset, settings: DataSettings) -> Views:
     """Describe the views."""
     size = dataset.image_size
-    return Views(size, pre_size(size), dataset.mean, dataset.std, flip)
+    pre = settings.pre_size or pre_size(size)
+    return Views(size, pre, dataset.mean, dataset.std, settings.flip)

@@ -44,6 +44,8 @@ class DataSettings(_Settings):
     """A data set of `fedsemi datasets`, or "folders" for the images of [sites]."""
     image_size: Count | None = None
     """Side of the network's input; the data set's own if left out."""
+    pre_size: Count | None = None
+    """Side to which training images are resized before a random crop; for 32 it is 40."""
     split: Literal["image", "lesion"] = "image"
     """For ISIC: the literature's split by image, or one that keeps lesions together."""
     train_limit: Count | None = None
