@@ -118,3 +118,7 @@ def test_a_stage_may_learn_differently(small_config: dict[str, Any]) -> None:
     epochs = [experiment.local_of(stage).epochs for stage in experiment.stages]
     assert epochs == [1, 3]
     assert experiment.local_of(experiment.stages[1]).batch_size == 16
+
+
+def test_a_shipped_config_is_found_by_its_name() -> None:
+    assert load_config(Path("svhn/semianagg")).data.name == "svhn"

@@ -9,9 +9,18 @@ from typing import Any
 
 from fedsemi.errors import ConfigError
 
+CONFIGS = Path(__file__).parent / "configs"
+"""The configs that come with the package, by data set and method."""
+
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 20
 MAX_NODES = 10_000
+
+
+def find_config(path: Path) -> Path:
+    """Take a path as it is, or as the name of a shipped config, e.g. svhn/semianagg."""
+    named = CONFIGS / f"{path}.toml"
+    return named if not path.exists() and named.is_file() else path
 
 
 def read_config_file(path: Path) -> dict[str, Any]:

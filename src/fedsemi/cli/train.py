@@ -16,6 +16,7 @@ from fedsemi.build import Simulation, build
 from fedsemi.cli.folders import show_folders
 from fedsemi.cli.options import DataDir, Overrides, Workers, require_flower
 from fedsemi.config import load_config
+from fedsemi.config_file import CONFIGS
 from fedsemi.demo import run_demo
 from fedsemi.errors import ConfigError
 from fedsemi.experiment import Step, conduct
@@ -23,9 +24,6 @@ from fedsemi.progress import client_table, duration
 from fedsemi.report.live import following
 from fedsemi.run_folder import RunFolder
 from fedsemi.session import available_cores, carry_on
-
-_DEMO = Path(__file__).parent.parent / "demo.toml"
-
 
 Result = tuple[Step | None, dict[str, Any]]
 Watch = Callable[[Iterator[Step]], Result]
@@ -49,7 +47,13 @@ def demo(
     Trains the labeled-only lower bound, SemiAnAgg and the fully labeled upper bound on
     real images that are installed with the package, and compares them.
     """
-    run_demo(load_config(_DEMO, overrides or []), out, workers, Console(), data_dir)
+    run_demo(
+        load_config(CONFIGS / "demo.toml", overrides or []),
+        out,
+        workers,
+        Console(),
+        data_dir,
+    )
 
 
 def run(
