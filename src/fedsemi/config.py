@@ -45,7 +45,7 @@ class DataSettings(_Settings):
     image_size: Count | None = None
     """Side of the network's input; the data set's own if left out."""
     pre_size: Count | None = None
-    """Side to which training images are resized before a random crop; for 32 it is 40."""
+    """Side of training images before a random crop is cut from them; 40 for 32."""
     split: Literal["image", "lesion"] = "image"
     """For ISIC: the literature's split by image, or one that keeps lesions together."""
     train_limit: Count | None = None
