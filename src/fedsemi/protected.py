@@ -89,7 +89,7 @@ def protected(
         raise ConfigError(
             f"alarms.action = '{settings.action}' needs held-out labels; set "
             "evaluation.validation_fraction, e.g. to 0.2",
-            code="FS4109",
+            code="FS4118",
         )
     return Protected(method, validator, settings)
 
