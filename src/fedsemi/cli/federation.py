@@ -13,6 +13,8 @@ from rich.table import Table
 from fedsemi.build import Simulation, build
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides, require_flower
 from fedsemi.config import load_config
+from fedsemi.data.augment import pre_size
+from fedsemi.data.folder import read_site
 from fedsemi.data.site import Site, write_site, write_test_set
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import ConfigError
@@ -50,6 +52,31 @@ def deal_out(simulation: Simulation, out: Path) -> None:
     write_test_set(coordinator, simulation.federation.test)
     for client in simulation.federation.clients:
         write_site(out / f"site-{client.id}", Site(client, simulation.class_names))
+
+
+def pack(
+    config: ConfigPath,
+    images: Annotated[Path, typer.Argument(help="The site's folder of images.")],
+    number: Annotated[int, typer.Option("--id", min=0, help="The site's own id.")],
+    out: Annotated[Path, typer.Option(help="Folder for `fedsemi site --data`.")],
+) -> None:
+    """Turn a folder of images into the folder that a site works in; run at the site.
+
+    The config's [sites] says what the classes are and how pictures become pixels.
+    """
+    experiment = load_config(config)
+    if experiment.sites is None:
+        raise ConfigError(
+            f"'{config}' has no [sites]; see docs/your-own-images.md", code="FS4102"
+        )
+    side = pre_size(experiment.data.image_size or 32)
+    client = read_site(images, experiment.sites, side).client(number)
+    write_site(out, Site(client, tuple(experiment.sites.classes)))
+    Console().print(
+        f"site {number}: {client.num_labeled} labeled and {client.num_unlabeled} "
+        f"unlabeled images in {out}",
+        soft_wrap=True,
+    )
 
 
 def certificates(

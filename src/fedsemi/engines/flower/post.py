@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
+import httpx
 from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.serverapp import Grid
 
@@ -15,8 +16,10 @@ from fedsemi.errors import FedSemiError
 logger = logging.getLogger("fedsemi.flower")
 K = TypeVar("K")
 T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
 
-_PAUSE = 0.2
+_PAUSE = 0.5
 
 
 class Post(dict[K, T]):
@@ -44,10 +47,13 @@ def exchange(
     for key, (node, content) in letters.items():
         ttl = max(deadline - time.monotonic(), 1.0)
         # One at a time: a request must stay small enough for a proxy's body limit.
-        for id in grid.push_messages([Message(content, node, kind, ttl=ttl)]):
+        for id in _tried(grid.push_messages, [Message(content, node, kind, ttl=ttl)]):
             waiting[id] = key
+    for key in letters.keys() - set(waiting.values()):
+        post.refused[key] = "FS5002 the task could not be sent"
+        post.lost.add(key)
     while waiting:
-        for reply in grid.pull_messages(list(waiting)):
+        for reply in _tried(grid.pull_messages, list(waiting)):
             key = waiting.pop(reply.metadata.reply_to_message_id)
             _open(reply, key, decode, post)
         if time.monotonic() > deadline:
@@ -57,6 +63,15 @@ def exchange(
     for key in waiting.values():
         post.refused[key] = "FS2203 no answer before the deadline"
     return post
+
+
+def _tried(step: Callable[[list[A]], Iterable[B]], items: list[A]) -> Iterable[B]:
+    """Do one step; a SuperLink that is busy for a moment must not end the run."""
+    try:
+        return step(items)
+    except httpx.HTTPError as error:
+        logger.warning("the SuperLink did not answer, trying again: %s", error)
+        return []
 
 
 def _open(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
+import httpx
 from flwr.app import ConfigRecord, RecordDict
 from flwr.serverapp import Grid
 
@@ -27,6 +29,7 @@ class Roster:
         self._nodes: dict[int, int] = {}
         self._infos: dict[int, ClientInfo] = {}
         self._asked: set[int] = set()
+        self._present: set[int] = set()
         self.refusals: list[str] = []
 
     def wait_for(self, num_sites: int, seconds: float) -> None:
@@ -47,7 +50,9 @@ class Roster:
 
     def online(self) -> Mapping[int, int]:
         """Return the node of each site that is connected now; meet new nodes."""
-        present = set(self._grid.get_node_ids())
+        with suppress(httpx.HTTPError):  # a busy SuperLink: go by its last answer
+            self._present = set(self._grid.get_node_ids())
+        present = self._present
         self._meet(present - self._asked, present)
         return {id: node for id, node in self._nodes.items() if node in present}
 

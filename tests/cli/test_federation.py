@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+from PIL import Image
+from safetensors.torch import load_file
+from typer.testing import CliRunner
+
+from fedsemi.cli import app
+from fedsemi.data.site import read_site
+
+_CONFIG = """\
+[data]
+name = "synthetic"
+train_limit = 60
+test_limit = 8
+[partition]
+num_clients = 3
+[model]
+name = "resnet8"
+width = 2
+[[stages]]
+method = "semianagg"
+rounds = 1
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    path = tmp_path / "tiny.toml"
+    path.write_text(_CONFIG)
+    return path
+
+
+def _run(*arguments):
+    return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def test_no_site_gets_the_labels_of_its_unlabeled_images(config, tmp_path):
+    out = tmp_path / "trial"
+    assert _run("deal", config, "--out", out).exit_code == 0
+    names = {"labeled_images", "labels", "unlabeled_images"}
+    for number in range(3):
+        tensors = load_file(out / f"site-{number}" / "site.safetensors")
+        assert tensors.keys() == names
+        assert len(tensors["labels"]) == len(tensors["labeled_images"])
+    assert (out / "coordinator" / "plan.json").exists()
+
+
+def test_wire_lists_what_semianagg_sends(config):
+    shown = _run("wire", config).output
+    assert "weights" in shown and "num_pseudo" in shown and "[4]" in shown
+
+
+def test_a_site_packs_its_own_folder_of_images(tmp_path):
+    pictures = tmp_path / "clinic"
+    for name, count in (("cat", 2), ("dog", 1)):
+        (pictures / name).mkdir(parents=True)
+        for i in range(count):
+            color = (40 * i, 90, 200 if name == "cat" else 10)
+            Image.new("RGB", (20, 20), color).save(pictures / name / f"{i}.png")
+    config = tmp_path / "own.toml"
+    config.write_text(
+        '[data]\nname = "folders"\nimage_size = 16\n[sites]\nfolders = ["clinic"]\n'
+        'classes = ["cat", "dog"]\n[model]\nname = "resnet8"\nwidth = 2\n'
+        '[[stages]]\nmethod = "supervised"\nrounds = 1\n'
+    )
+    done = _run("pack", config, pictures, "--id", 4, "--out", tmp_path / "site-4")
+    assert "3 labeled and 0 unlabeled" in done.output
+    site = read_site(tmp_path / "site-4")
+    assert site.client.id == 4
+    assert sorted(site.client.labels.tolist()) == [0, 0, 1]
