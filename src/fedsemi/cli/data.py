@@ -48,7 +48,8 @@ def partition(
 
 def datasets(data_dir: DataDir = None) -> None:
     """List the data sets and whether they are at hand."""
-    table = Table("data set", "what", "classes", "train / test", "at hand", box=None)
+    table = Table("data set", "what", "classes", "train / test", box=None)
+    table.add_column("at hand", overflow="fold")
     for name, source in DATASETS.items():
         table.add_row(
             name,
