@@ -26,6 +26,9 @@ CLASS_COUNT = "class_count"
 RELATION = "relation"
 """Statistic [C * C]: how a labeled client sees each class, row after row (FedIRM)."""
 
+CENTROIDS = "centroids"
+"""Statistic [L * d]: centers of a client's clusters, row after row (Orchestra)."""
+
 PSEUDO_LABEL = "pseudo_label"
 """Memory [N^U]: this round's confident pseudo-labels, -1 elsewhere. Never sent."""
 

@@ -13,6 +13,7 @@ from fedsemi.methods.fedirm import FedIRM
 from fedsemi.methods.fedrod import FedRoD, FedRoDDual
 from fedsemi.methods.head_only import HeadOnlyFedAvg
 from fedsemi.methods.isofed import IsoFed
+from fedsemi.methods.orchestra import OrchestraStage
 from fedsemi.methods.rscfed import RSCFed
 from fedsemi.methods.semianagg import PermutedSemi, SemiAnAgg
 from fedsemi.methods.ssil_cdm import SsilCdm
@@ -35,5 +36,6 @@ METHODS: dict[str, Any] = {
     "fedirm": FedIRM,
     "fedconsist": FedConsist,
     "fedbarlow": FedBarlow,
+    "orchestra": OrchestraStage,
     "head-only": HeadOnlyFedAvg,
 }

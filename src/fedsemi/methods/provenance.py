@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _ANY = "any, see `learner`"
-_SEMIANAGG = "Semi-Supervised Anchor-Based Aggregation, TMLR"
+_SEMIANAGG = "SemiAnAgg, TMLR"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ PROVENANCE: dict[str, Provenance] = {
         "CBAFed, CVPR",
         2023,
         "class-balanced pseudo-labels",
-        "by labels and pseudo-labels, mixed with older models",
+        "by pseudo-labels, mixed with older models",
     ),
     "fedirm": Provenance(
         "FedIRM, MICCAI",
@@ -71,37 +71,44 @@ PROVENANCE: dict[str, Provenance] = {
     "isofed": Provenance(
         "IsoFed, MICCAI",
         2023,
-        "information maximization, mean teacher",
+        "mean teacher, information",
         "labeled and unlabeled by turns",
         "our reading",
     ),
     "ssil-cdm": Provenance(
-        "ACR, CVPR, in SemiAnAgg's appendix",
+        "ACR in SemiAnAgg",
         2024,
         "two heads, adaptive adjustment",
         "FedAvg-Semi, or FedAvg",
         "our reading, no code released",
     ),
     "fedrod": Provenance(
-        "FedRoD, ICLR, in SemiAnAgg's appendix",
+        "FedRoD in SemiAnAgg",
         2024,
         "balanced softmax, personal head",
         "FedAvg-Semi",
         "our reading; its global model is that of fedavg-semi",
     ),
     "fedrod-dual": Provenance(
-        "FedRoD, ICLR, in SemiAnAgg's appendix",
+        "FedRoD in SemiAnAgg",
         2024,
         "balanced softmax, personal head labels too",
         "FedAvg-Semi",
         "our reading, 'Dual' is not defined in the paper",
     ),
     "fedbarlow": Provenance(
-        "Barlow Twins, ICML, in SemiAnAgg's appendix",
+        "FedBarlow in SemiAnAgg",
         2024,
         "two views, no labels",
         "by number of images",
         "a warm-up; the projector is sent and averaged",
+    ),
+    "orchestra": Provenance(
+        "Orchestra, ICML",
+        2022,
+        "shared clusters, no labels",
+        "by number of images",
+        "a warm-up; projector and target are sent",
     ),
     "head-only": Provenance(
         _SEMIANAGG, 2024, "labels, encoder frozen", "by number of labels", "a warm-up"
