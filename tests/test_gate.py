@@ -21,7 +21,7 @@ from fedsemi.weights import digest, weighted_mean
 
 NAN, INF = float("nan"), float("inf")
 CLIENTS = [ClientInfo(0, 20, 0)] + [ClientInfo(id, 0, 30) for id in range(1, 7)]
-GATE = Gate(Guard(), {DIVERSITY: Statistic(3, 0, 1)})
+GATE = Gate(Guard(), {DIVERSITY: Statistic(3, 0, 1)}, pseudo_labels=True)
 
 
 def model(seed: int = 0) -> dict[str, torch.Tensor]:
@@ -321,6 +321,12 @@ def test_a_quarantined_labeled_client_still_counts_as_missing() -> None:
 def test_without_confident_pseudo_labels_the_round_says_so() -> None:
     found = check([replace(u, num_pseudo=0) for u in REPLIES])
     assert found.quorum and [n.code for n in found.notices] == ["FS2202"]
+
+
+def test_methods_without_pseudo_labels_miss_none() -> None:
+    gate = replace(GATE, pseudo_labels=False)
+    replies = [replace(update, num_pseudo=0) for update in REPLIES]
+    assert not gate.check(TASKS, replies, CLIENTS, GateState()).notices
 
 
 def test_a_disabled_guard_takes_replies_as_they_come() -> None:

@@ -45,7 +45,9 @@ class Blueprint:
 
     def gate(self, method: Method[Any]) -> Gate:
         """Build the gate that the replies to a method must pass."""
-        return Gate(self.experiment.guard, getattr(method, "statistics", {}))
+        statistics = getattr(method, "statistics", {})
+        pseudo_labels = getattr(method, "pseudo_labels", False)
+        return Gate(self.experiment.guard, statistics, pseudo_labels)
 
     def initial_weights(self) -> Weights:
         """Return the weights that the first stage begins with."""

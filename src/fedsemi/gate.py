@@ -88,6 +88,8 @@ class Gate:
     guard: Guard = field(default_factory=Guard)
     statistics: Mapping[str, Statistic] = field(default_factory=dict)
     """What the method's server step reads."""
+    pseudo_labels: bool = False
+    """Whether unlabeled clients count by pseudo-labels; a round without is noted."""
 
     def admitted(self, tasks: Sequence[Task], state: GateState) -> Sequence[Task]:
         """Leave out the tasks of clients in quarantine."""
@@ -122,7 +124,8 @@ class Gate:
         replies, bounded = self._bounded(replies, round)
         passed = [reply.update for reply in replies]
         quorum = self._quorum(tasks, passed, infos)
-        notices = (*bounded, *idle, *jailed, *_of_round(tasks, passed, quorum, round))
+        of_round = self._of_round(tasks, passed, quorum, round)
+        notices = (*bounded, *idle, *jailed, *of_round)
         state = _counted(state, quorum)
         return Check(passed, state, len(tasks), tuple(dropped), notices, quorum)
 
@@ -201,6 +204,18 @@ class Gate:
         )
         return all(len(heard & part) >= min(least, len(part)) for part, least in needs)
 
+    def _of_round(
+        self, tasks: Sequence[Task], passed: Sequence[Update], quorum: bool, round: int
+    ) -> Iterator[Notice]:
+        if not quorum:
+            reason = f"{len(passed)} of {len(tasks)} replies, none or too few labeled; "
+            yield Notice(None, round, "FS2201", f"{reason}model unchanged")
+        holders = [update for update in passed if update.num_unlabeled]
+        silent = holders and not any(update.num_pseudo for update in holders)
+        if self.pseudo_labels and silent:
+            reason = "no client passed the confidence threshold; labels only"
+            yield Notice(None, round, "FS2202", reason)
+
 
 def _place(update: Update) -> tuple[int, int]:
     for number in (update.group, update.client):
@@ -267,18 +282,6 @@ def _judged(
 
 def _counted(state: GateState, quorum: bool) -> GateState:
     return replace(state, skipped=0 if quorum else state.skipped + 1)
-
-
-def _of_round(
-    tasks: Sequence[Task], passed: Sequence[Update], quorum: bool, round: int
-) -> Iterator[Notice]:
-    if not quorum:
-        reason = f"{len(passed)} of {len(tasks)} replies, none or too few labeled; "
-        yield Notice(None, round, "FS2201", f"{reason}model unchanged")
-    holders = [update for update in passed if update.num_unlabeled]
-    if holders and not any(update.num_pseudo for update in holders):
-        reason = "no client passed the confidence threshold; labels only"
-        yield Notice(None, round, "FS2202", reason)
 
 
 def cap_notices(

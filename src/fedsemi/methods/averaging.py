@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import torch
 from pydantic import Field
@@ -22,6 +22,9 @@ from fedsemi.settings import Count, Share
 @dataclass(frozen=True)
 class Averaging:
     """Everybody learns, the server averages; a method says with which shares."""
+
+    pseudo_labels: ClassVar[bool] = True
+    """Unlabeled clients count by pseudo-labels; the gate notes if there are none."""
 
     setup: Setup
     learner: Learner = field(default_factory=PseudoLabeling)

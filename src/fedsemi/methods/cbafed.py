@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -54,6 +55,9 @@ class CBAFedState(ServerState):
 @dataclass(frozen=True)
 class CBAFed:
     """Class-balanced pseudo-labels, weighed by their number, with residual weights."""
+
+    pseudo_labels: ClassVar[bool] = True
+    """Unlabeled clients count by pseudo-labels; the gate notes if there are none."""
 
     setup: Setup
     cap: Share = 0.95
