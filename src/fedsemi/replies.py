@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -31,14 +31,18 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic that a method's server step reads: its length and its range.
-
-    Clients with unlabeled data must send it; others may.
-    """
+    """A statistic that a method's server step reads: its length and its range."""
 
     size: int
     low: float = 0.0
     high: float = math.inf
+    senders: Literal["unlabeled", "labeled"] = "unlabeled"
+    """Clients with such data must send it; others may."""
+
+    def due_from(self, client: ClientInfo) -> bool:
+        """Say whether this client must send it."""
+        labeled = self.senders == "labeled"
+        return bool(client.num_labeled if labeled else client.num_unlabeled)
 
 
 @dataclass(frozen=True)
@@ -136,9 +140,9 @@ def _key_difference(weights: Any, reference: Mapping[str, Tensor]) -> str:
 def _checked_statistics(
     statistics: Mapping[str, Tensor], needed: Mapping[str, Statistic], info: ClientInfo
 ) -> Mapping[str, Tensor]:
-    missing = sorted(needed.keys() - statistics.keys())
-    for name in missing if info.num_unlabeled else ():
-        raise Refused("FS2101", f"lacks the statistic '{name}'")
+    for name in sorted(needed.keys() - statistics.keys()):
+        if needed[name].due_from(info):
+            raise Refused("FS2101", f"lacks the statistic '{name}'")
     return {
         name: _checked_statistic(name, value, needed.get(name))
         for name, value in statistics.items()

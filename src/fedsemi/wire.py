@@ -18,9 +18,21 @@ from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Update
 from fedsemi.method import Method
 
-METRICS = frozenset(("loss", "admitted", *(f"{PREFIX}{edge:g}" for edge in EDGES)))
+METRICS = frozenset(
+    (
+        "loss",
+        "admitted",
+        "diversity_spread",
+        "online_accuracy",
+        "personal_loss",
+        "tau",
+        *(f"{PREFIX}{edge:g}" for edge in EDGES),
+    )
+)
 """Numbers for the log: the training loss, the share of unlabeled samples that entered
-it, and how many pseudo-labels the teacher gave with which confidence."""
+it, how far several anchors disagree, how well a self-supervised stage's head does on
+its labels, the loss of a personal head, ACR's logit adjustment, and how many
+pseudo-labels the teacher gave with which confidence."""
 
 _NUMBERS = {
     "client": "which site answers",

@@ -27,6 +27,7 @@ from fedsemi.objectives.base import Objective, SemiSupervised
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.mean_teacher import MeanTeacher
 from fedsemi.objectives.relation import RelatedLabels, RelationMatching
+from fedsemi.replies import Statistic
 from fedsemi.settings import Count, NotNegative, Share
 
 
@@ -57,6 +58,12 @@ class FedIRM:
     """What a teacher keeps of itself in a step, once it is old enough."""
     label_smoothing: Share = 0.1
     """On labels."""
+
+    @property
+    def statistics(self) -> Mapping[str, Statistic]:
+        """What the server reads beside the models, from clients with labels."""
+        size = self.setup.model.num_classes**2
+        return {RELATION: Statistic(size, 0, 1, senders="labeled")}
 
     def init(
         self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0

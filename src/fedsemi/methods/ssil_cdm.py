@@ -8,7 +8,7 @@ running estimate from the global model's pseudo-labels, and no count leaves a cl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
@@ -24,6 +24,7 @@ from fedsemi.messages import CLASS_COUNT, ClientInfo, Memory, Task, Update, Weig
 from fedsemi.method import ServerState
 from fedsemi.methods.averaging import SemiAveraging
 from fedsemi.objectives.two_heads import smoothed
+from fedsemi.replies import Statistic
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,14 @@ class SsilCdm(SemiAveraging):
     """Adjust by the labeled clients' classes, or by each client's own estimate."""
     aggregation: Literal["fedavg-semi", "fedavg"] = "fedavg-semi"
     """Labeled and unlabeled data weighed apart (Eq. 2), or by counts alone."""
+
+    @property
+    def statistics(self) -> Mapping[str, Statistic]:
+        """What the server reads for the labeled prior, from clients with labels."""
+        if self.prior == "local-ema":
+            return {}
+        size = self.setup.model.num_classes
+        return {CLASS_COUNT: Statistic(size, senders="labeled")}
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return Eq. 2, or FedAvg's shares."""

@@ -67,4 +67,4 @@ class TwoHeadSupervised(Objective):
     def statistics(self) -> dict[str, Tensor]:
         """Tell the server the class counts, if its prior comes from labeled clients."""
         told = self._send_counts and self._bench.client.num_labeled
-        return {CLASS_COUNT: self._count} if told else {}
+        return {CLASS_COUNT: self._count.float()} if told else {}

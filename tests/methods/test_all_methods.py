@@ -1,0 +1,97 @@
+"""What every method must do, whatever else it does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from fedsemi.data.client import Client
+from fedsemi.gate import Gate
+from fedsemi.local import Setup
+from fedsemi.method import Method, ServerState
+from fedsemi.methods import METHODS
+from fedsemi.wire import check_declared
+
+SMALL: dict[str, dict[str, Any]] = {
+    "cbafed": {"labeled_epochs": 1},
+    "fedirm": {"unlabeled_after": 1},
+    "fedbarlow": {"projector_width": 4},
+    "orchestra": {
+        "projector_width": 4,
+        "global_centroids": 4,
+        "local_centroids": 2,
+        "memory_size": 4,
+        "server_steps": 2,
+    },
+}
+OWN_LOSS = {
+    "ssil-cdm": "both heads have their own loss",
+    "fedrod": "always balanced",
+    "fedrod-dual": "always balanced",
+    "fedbarlow": "labels only look on",
+    "orchestra": "labels only look on",
+}
+"""Methods that do not read `local.loss`, and why."""
+
+
+def one_round(method: Method[Any], clients: list[Client]) -> ServerState:
+    """Play one round; every answer must be declared and must pass the gate."""
+    weights = method.setup.model.build(0).state_dict()  # type: ignore[attr-defined]
+    state: ServerState = method.init(weights, [client.info for client in clients], 7)
+    gate = Gate(statistics=getattr(method, "statistics", {}))
+    by_id = {client.id: client for client in clients}
+    while not state.round:
+        tasks, updates = method.plan(state), []
+        for task in tasks:
+            update, _ = method.train(task, by_id[task.client], {})
+            check_declared(method, task, update)
+            updates.append(update)
+        check = gate.check(tasks, updates, state.clients, state.gate)
+        assert not check.dropped and check.quorum
+        state = method.aggregate(state, check.updates)
+    return state
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(
+    "sizes",
+    [[(8, 0), (8, 0), (0, 8)], [(4, 6), (4, 6)]],
+    ids=["several-labeled", "labeled-fraction"],
+)
+def test_labels_may_be_anywhere(name, sizes, tiny_setup, make_client):
+    clients = [make_client(id, *size) for id, size in enumerate(sizes)]
+    state = one_round(METHODS[name](tiny_setup, **SMALL.get(name, {})), clients)
+    assert state.round == 1
+    assert all(value.isfinite().all() for value in state.whole.values())
+    shares = state.contributions
+    assert sum(shares.values()) == pytest.approx(1)
+    if name != "isofed":  # its shares are those of the last, the unlabeled phase
+        assert all(shares[client.id] > 0 for client in clients if client.num_labeled)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("ssil-cdm", {"prior": "labeled"}), ("semianagg", {"anchors": 2})],
+)
+def test_what_an_option_adds_is_declared_too(name, settings, tiny_setup, make_client):
+    clients = [make_client(0, 8, 0), make_client(1, 0, 8)]
+    assert one_round(METHODS[name](tiny_setup, **settings), clients).round == 1
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_balanced_softmax_reaches_every_loss_on_labels(name, tiny_setup, make_client):
+    client = make_client(0, 8, 0)
+    rare = torch.tensor([0, 0, 0, 0, 0, 0, 1, 1])
+    clients = [replace(client, labels=rare), make_client(1, 0, 4)]
+
+    def head(loss: str) -> torch.Tensor:
+        local = replace(tiny_setup.local, loss=loss)
+        setup: Setup = replace(tiny_setup, local=local)
+        method = METHODS[name](setup, **SMALL.get(name, {}))
+        return one_round(method, clients).weights["head.weight"]
+
+    same = torch.equal(head("cross-entropy"), head("balanced-softmax"))
+    assert same == (name in OWN_LOSS)
