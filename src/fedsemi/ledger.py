@@ -25,6 +25,8 @@ class Ledger:
 
     model: int
     """Bytes of the model."""
+    parts: int
+    """Bytes, both ways, of what travels beside it and is trained with it."""
     fields: Mapping[str, int]
     """Bytes of each thing that a client sends; some send it only with labels."""
     up: int
@@ -36,8 +38,8 @@ class Ledger:
 
     @property
     def total_in_models(self) -> float:
-        """Both ways, in sizes of the model."""
-        return (self.up + self.down) / self.model
+        """Both ways without parts, in sizes of the model."""
+        return (self.up + self.down - self.parts) / self.model
 
 
 def measure(method: str, **settings: Any) -> Ledger:
@@ -45,10 +47,14 @@ def measure(method: str, **settings: Any) -> Ledger:
     simulation = build(make_experiment(_content(method, settings)))
     rounds = _recorded(simulation)
     first, last = rounds[0], rounds[-1]
+    model = size(simulation.initial_weights())
+    parts = size(last.updates[0].weights) - model
     return Ledger(
-        model=size(simulation.initial_weights()),
+        model=model,
+        parts=parts * (len(last.updates) + len(last.tasks)),
         fields={
-            "model": max(size(update.weights) for update in last.updates),
+            "model": model,
+            **({"parts": parts} if parts else {}),
             **{k: size({k: v}) for u in last.updates for k, v in u.statistics.items()},
             "counts": _COUNTS,
         },

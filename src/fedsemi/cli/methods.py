@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +15,13 @@ from fedsemi.explain import known
 from fedsemi.ledger import Ledger, measure
 from fedsemi.methods import METHODS
 from fedsemi.methods.provenance import PROVENANCE
+
+TITLES = ("method", "a site sends", "round", "local learner", "aggregation", "paper")
+_NARROW = (
+    ("method", "a site sends", "round", "paper"),
+    ("method", "local learner", "aggregation"),
+)
+_WIDE = 120
 
 
 def methods(
@@ -34,44 +42,71 @@ def methods(
         known("methods", name, METHODS)
         console.print(_settings(name))
         return
-    table = Table(box=None, padding=(0, 1), header_style="dim")
-    for title in ("method", "a site sends", "round", "local learner", "aggregation"):
-        table.add_column(title, no_wrap=title == "method")
-    table.add_column("paper")
-    for method in METHODS:
-        table.add_row(*_row(method))
-    console.print(table)
+    rows = [_row(method) for method in METHODS]
+    for titles in (TITLES,) if console.width >= _WIDE else _NARROW:
+        console.print(_table(titles, rows))
     console.print(
-        "measured; 'round' is all traffic of ten sites, both ways, in model sizes M"
+        "measured; 'round' is all traffic of ten sites, both ways; M is the model, "
+        "parts are trained beside it\n* has a note: fedsemi methods NAME",
+        style="dim",
     )
 
 
-def _row(method: str) -> list[str]:
+def _table(titles: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Table:
+    table = Table(box=None, padding=(0, 1), header_style="dim")
+    for title in titles:
+        table.add_column(title, no_wrap=title in ("method", "round", "paper"))
+    for row in rows:
+        table.add_row(*(row[title] for title in titles))
+    return table
+
+
+def _row(method: str) -> dict[str, str]:
     # Unlabeled clients join FedIRM late; what they send then is of interest.
     settings = {"unlabeled_after": 1} if method == "fedirm" else {}
     ledger, origin = measure(method, **settings), PROVENANCE[method]
-    paper = f"{origin.paper} {origin.year}"
-    return [
+    values = (
         method,
         sent(ledger),
-        f"{ledger.total_in_models:.1f} M",
+        total(ledger),
         origin.learner,
         origin.aggregation,
-        f"{paper} ({origin.note})" if origin.note else paper,
-    ]
+        f"{origin.paper} {origin.year}{' *' if origin.note else ''}",
+    )
+    return dict(zip(TITLES, values, strict=True))
 
 
 def sent(ledger: Ledger) -> str:
-    """Name the fields of an update with their bytes, the model's in sizes of it."""
-    model = ledger.fields["model"] / ledger.model
-    rest = [f"{name} {b} B" for name, b in ledger.fields.items() if name != "model"]
-    return ", ".join([f"{model:.2f} M", *rest])
+    """Name the fields of an update with their bytes; the model is M."""
+    rest = [f"{name} {shown(b)}" for name, b in ledger.fields.items()]
+    return ", ".join(["M", *rest[1:]])
+
+
+def total(ledger: Ledger) -> str:
+    """Say what a round costs, in models and in parts beside them."""
+    models = f"{ledger.total_in_models:.1f} M"
+    return f"{models} + {shown(ledger.parts)}" if ledger.parts else models
+
+
+def shown(num_bytes: int) -> str:
+    """Write a number of bytes in a readable unit.
+
+    >>> shown(24), shown(32768), shown(33_000_000)
+    ('24 B', '33 kB', '33 MB')
+    """
+    for size, unit in ((1_000_000, "MB"), (1_000, "kB")):
+        if num_bytes >= size:
+            return f"{num_bytes / size:.0f} {unit}"
+    return f"{num_bytes} B"
 
 
 def _settings(name: str) -> Table:
     method = METHODS[name]
     what = (inspect.getdoc(method) or "").split("\n")[0]
-    table = Table("setting", "default", title=f"{name}: {what}", box=None)
+    origin = PROVENANCE[name]
+    note = f" ({origin.note})" if origin.note else ""
+    title = f"{name}: {what}\n{origin.paper} {origin.year}{note}"
+    table = Table("setting", "default", title=title, box=None)
     for field in dataclasses.fields(method):
         if field.name != "setup":
             table.add_row(field.name, _shown(field))
