@@ -39,9 +39,7 @@ def partition_table(
     """
     counts = partition.table(labels, len(class_names))  # [K, C]
     wide = len(class_names) > MAX_COLUMNS
-    table = Table(
-        box=box.SIMPLE_HEAD, show_footer=True, padding=0, pad_edge=False
-    )
+    table = Table(box=box.SIMPLE_HEAD, show_footer=True, padding=0, pad_edge=False)
     table.add_column("client", justify="right", footer="all")
     heads = ("classes", "smallest", "largest") if wide else tuple(class_names)
     for head, foot in zip(heads, _cells(counts.sum(0), wide), strict=True):

@@ -108,6 +108,10 @@ class AnchorDiversity(Probe):
         diversity = torch.where(self.count > 0, 1 - mean, 0.0)
         return {DIVERSITY: diversity.float()}
 
+    def metrics(self) -> dict[str, float]:
+        """Return what the anchor's features take in the client's memory."""
+        return {"anchor_bytes": float(self.anchor_feature.nbytes)}
+
 
 class MeanDiversity(Probe):
     """The mean over several anchors: still C numbers for the server.
@@ -142,10 +146,10 @@ class MeanDiversity(Probe):
     def metrics(self) -> dict[str, float]:
         """Return the spread over the anchors, 0 if no pseudo-class is present."""
         present = self._each()[0].count > 0
-        if not present.any():
-            return {"diversity_spread": 0.0}
+        size = sum(probe.metrics()["anchor_bytes"] for probe in self._each())
         means = self._by_anchor()[:, present].mean(1)  # [anchors]
-        return {"diversity_spread": float(means.std())}
+        spread = float(means.std()) if present.any() else 0.0
+        return {"anchor_bytes": size, "diversity_spread": spread}
 
     def _by_anchor(self) -> Tensor:
         return torch.stack([p.statistics()[DIVERSITY] for p in self._each()])
