@@ -1,6 +1,7 @@
 """Measure every attack against every aggregation and write docs/attacks.md.
 
 python benchmarks/attacks.py run --seed 1     # and --seed 2, at the same time
+python benchmarks/attacks.py run --seed 1 --aggregation fedavg    # or one by one
 python benchmarks/attacks.py table
 """
 
@@ -28,14 +29,15 @@ OUT = HERE.parent / "runs" / "attacks"
 PAGE = HERE.parent / "docs" / "attacks.md"
 
 
-def run(seed: int) -> None:
-    """Run the whole suite for one seed; keep what is done after each run."""
+def run(seed: int, aggregations: tuple[str, ...]) -> None:
+    """Run the suite for one seed; keep what is done after each run."""
     experiment = load_config(HERE / "attacks.toml", [f"seed={seed}"])
     done: list[dict[str, object]] = []
     with one_thread():
-        for outcome in run_suite(experiment, ATTACKS, tuple(AGGREGATIONS), OUT):
+        for outcome in run_suite(experiment, ATTACKS, aggregations, OUT):
             done.append(asdict(outcome))
-            (OUT / f"seed-{seed}.json").write_text(json.dumps(done), "utf-8")
+            name = f"seed-{seed}-{aggregations[0]}.json"
+            (OUT / name).write_text(json.dumps(done), "utf-8")
 
 
 def complete(outcomes: list[Outcome]) -> list[Outcome]:
@@ -48,11 +50,13 @@ def complete(outcomes: list[Outcome]) -> list[Outcome]:
 def page(outcomes: list[Outcome]) -> str:
     """Write the table of all seeds."""
     seeds = sorted({outcome.seed for outcome in outcomes})
+    warm_up, attacked = (s.rounds for s in load_config(HERE / "attacks.toml").stages)
     lines = [
         "# Attacks, measured",
         "",
         "One hostile site of nine without labels, digits (8 × 8), resnet8 of width 8, "
-        "60 rounds of warm-up on the one labeled site, then 5 rounds under attack; "
+        f"{warm_up} rounds of warm-up on the one labeled site, then {attacked} under "
+        "attack; "
         f"mean of seeds {', '.join(map(str, seeds))}. *Lost* is in points of balanced "
         "accuracy against the same aggregation without attack and without guard; "
         "*share* is the attacker's mean share of the model; *dropped* counts refused "
@@ -79,9 +83,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["run", "table"])
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--aggregation", action="append", choices=[*AGGREGATIONS])
     arguments = parser.parse_args()
     if arguments.what == "run":
-        run(arguments.seed)
+        run(arguments.seed, tuple(arguments.aggregation or AGGREGATIONS))
         return
     files = sorted(OUT.glob("seed-*.json"))
     loaded = [each for file in files for each in json.loads(file.read_text("utf-8"))]

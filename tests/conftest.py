@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
 from fedsemi.build import Simulation, build
@@ -137,6 +139,39 @@ def promise(
         record_property("promise", [name, tried, failed])
 
     return report
+
+
+@pytest.fixture
+def tried_on(promise: Callable[[str, int, int], None]) -> Callable[..., None]:
+    """Try a check on so many drawn examples, and report how many there were."""
+
+    def run(
+        name: str,
+        examples: int,
+        check: Callable[..., None],
+        *drawn: st.SearchStrategy[Any],
+    ) -> None:
+        tried, failed = 0, 1
+
+        @settings(
+            max_examples=examples,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(st.tuples(*drawn))
+        def each(example: tuple[Any, ...]) -> None:
+            nonlocal tried
+            tried += 1
+            check(*example)
+
+        try:
+            each()
+            failed = 0
+        finally:
+            promise(name, tried, failed)
+
+    return run
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

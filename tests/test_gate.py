@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fedsemi.contributions import by_diversity
@@ -207,21 +206,16 @@ MIXES = (
 )
 
 
-@settings(max_examples=500, deadline=None)
-@given(*MIXES)
-def test_no_mix_of_replies_ends_a_run_or_slips_through(
-    mutated: dict[int, str], twice: set[int], seed: int
-) -> None:
-    sift_a_random_mix(mutated, twice, seed)
+BC1 = "BC-1 mixes of good and malformed replies"
+
+
+def test_no_mix_of_replies_ends_a_run_or_slips_through(tried_on: Any) -> None:
+    tried_on(BC1, 500, sift_a_random_mix, *MIXES)
 
 
 @pytest.mark.slow
-@settings(max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
-@given(*MIXES)
-def test_none_of_ten_thousand_mixes_slips_through(
-    mutated: dict[int, str], twice: set[int], seed: int
-) -> None:
-    sift_a_random_mix(mutated, twice, seed)
+def test_none_of_ten_thousand_mixes_slips_through(tried_on: Any) -> None:
+    tried_on(BC1, 10_000, sift_a_random_mix, *MIXES)
 
 
 def test_honest_replies_pass_unchanged() -> None:
@@ -273,13 +267,23 @@ def test_the_only_labeled_client_is_trusted_with_any_step() -> None:
     assert found.updates[0].weights is far.weights and not found.notices
 
 
-def test_order_of_arrival_changes_no_bit() -> None:
+def same_bits_in_any_order(permutations: int, promise: Any) -> None:
     replies = [*REPLIES, entry("head.weight", lambda t: t + 0.3)(REPLIES[5])]
     digests = set()
-    for seed in range(1000):
+    for seed in range(permutations):
         random.Random(seed).shuffle(replies)
         digests.add(digest(mean_of(check(replies).updates)))
+    promise("BC-7 orders of arrival, one digest", permutations, len(digests) - 1)
     assert len(digests) == 1
+
+
+def test_order_of_arrival_changes_no_bit(promise: Any) -> None:
+    same_bits_in_any_order(200, promise)
+
+
+@pytest.mark.slow
+def test_none_of_a_thousand_orders_changes_a_bit(promise: Any) -> None:
+    same_bits_in_any_order(1000, promise)
 
 
 def test_three_drops_bring_twenty_rounds_of_quarantine() -> None:

@@ -79,8 +79,8 @@ class RunFolder:
         found, _ = Generations(origin).newest()
         if found is None:
             raise StorageError(f"'{origin}' holds no checkpoint", code="FS1101")
+        check_forkable(found.identity, checkpoint_identity(blueprint), found.cursor)
         folder = cls.new(path, blueprint)
-        check_forkable(found.identity, folder._identity, found.cursor)
         shutil.copyfile(origin / METRICS, path / METRICS)
         found.rewrite(folder._generations.path(found.cursor.number), folder._identity)
         folder._generations.keep(found.cursor.number)

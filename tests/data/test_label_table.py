@@ -1,5 +1,6 @@
+from typing import Any
+
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedsemi.data.label_table import read_table
@@ -125,14 +126,13 @@ def _only_known_errors(content: bytes) -> None:
         assert len(table.labels) + len(table.left_out) <= table.num_rows
 
 
-@settings(max_examples=300, deadline=None)
-@given(content=TABLES)
-def test_any_bytes_give_a_table_or_one_line(content: bytes) -> None:
-    _only_known_errors(content)
+IN3 = "IN-3 tables of any bytes, no traceback"
+
+
+def test_any_bytes_give_a_table_or_one_line(tried_on: Any) -> None:
+    tried_on(IN3, 300, _only_known_errors, TABLES)
 
 
 @pytest.mark.slow
-@settings(max_examples=5000, deadline=None)
-@given(content=TABLES)
-def test_five_thousand_tables_give_no_traceback(content: bytes) -> None:
-    _only_known_errors(content)
+def test_five_thousand_tables_give_no_traceback(tried_on: Any) -> None:
+    tried_on(IN3, 5000, _only_known_errors, TABLES)

@@ -1,4 +1,4 @@
-"""A run that takes half a second, and disks that fail on purpose.
+"""Runs that take next to no time, and disks that fail on purpose.
 
 `FEDSEMI_TORTURE=1` (make torture) runs the same tests with the nightly counts.
 """
@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,13 +23,17 @@ from rich.console import Console
 import fedsemi.storage
 from fedsemi.build import Simulation, build
 from fedsemi.checkpoint import Cursor
-from fedsemi.config import make_experiment
+from fedsemi.config import Stage, make_experiment
+from fedsemi.contributions import by_data_size
+from fedsemi.data.client import Client
 from fedsemi.experiment import conduct
-from fedsemi.messages import ClientInfo
+from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
 from fedsemi.run_folder import RunFolder
+from fedsemi.seeds import Streams
 from fedsemi.session import carry_on
 
+Go = Callable[..., dict[str, Any]]
 TORTURE = bool(os.environ.get("FEDSEMI_TORTURE"))
 CONTENT: dict[str, Any] = {
     "seed": 3,
@@ -38,6 +46,102 @@ CONTENT: dict[str, Any] = {
         {"method": "semianagg", "rounds": 3},
     ],
 }
+
+
+@contextmanager
+def quick_folder() -> Iterator[Path]:
+    """Make a folder in memory, where syncing costs nothing."""
+    memory = Path("/dev/shm")
+    place = memory if memory.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="reliability-", dir=place) as name:
+        yield Path(name)
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Stand in for pytest's own, which lies on disk."""
+    with quick_folder() as folder:
+        yield folder
+
+
+class Drift:
+    """A method that learns nothing: clients add noise, more at every visit."""
+
+    pause = 0.0
+    pause_later = 0.0
+    """Seconds that every client takes, and takes more after a stage's first round."""
+
+    def init(
+        self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
+    ) -> ServerState:
+        return ServerState(weights, tuple(clients), seed=seed)
+
+    def plan(self, state: ServerState) -> list[Task]:
+        return [state.task(client) for client in state.clients]
+
+    def train(self, task: Task, client: Client, memory: Memory) -> tuple[Update, Any]:
+        time.sleep(self.pause + (self.pause_later if task.round else 0))
+        visits = memory.get("visits", torch.zeros(1)) + 1
+        noise = torch.randn(1, generator=Streams(task.seed)["noise"])
+        weights = {
+            key: value + visits * noise if key.endswith("weight") else value
+            for key, value in task.weights.items()
+        }
+        size = client.num_labeled, client.num_unlabeled
+        return Update(task.client, task.round, weights, *size), {"visits": visits}
+
+    def aggregate(self, state: ServerState, updates: Sequence[Update]) -> ServerState:
+        shares = by_data_size(updates)
+        return state.advanced(state.mixed(updates, shares), updates, shares)
+
+
+class Drifting(Simulation):
+    """A simulation whose every stage drifts."""
+
+    def method(self, stage: Stage) -> Drift:
+        return Drift()
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A run that things are done to, and what it ends in if nothing happens."""
+
+    simulation: Simulation
+    undisturbed: dict[str, str]
+    weight: float
+    """Its part of the nightly counts."""
+
+    def times(self, fast: int, torture: int) -> int:
+        return int(torture * self.weight) if TORTURE else fast
+
+
+@pytest.fixture(scope="session")
+def drift() -> type[Drift]:
+    return Drift
+
+
+@pytest.fixture(scope="session")
+def toy(simulation: Simulation, go: Go) -> Victim:
+    """A run without learning."""
+    parts = {f.name: getattr(simulation, f.name) for f in fields(Simulation)}
+    drifting = Drifting(**parts)
+    return Victim(drifting, ends_in(drifting, go), 0.75)
+
+
+@pytest.fixture(scope="session", params=["toy", "real"] if TORTURE else ["toy"])
+def victim(
+    request: pytest.FixtureRequest, simulation: Simulation, go: Go, toy: Victim
+) -> Victim:
+    """One fourth of the nightly disturbances meet real learning, the others a toy."""
+    if request.param == "toy":
+        return toy
+    return Victim(simulation, ends_in(simulation, go), 0.25)
+
+
+def ends_in(simulation: Simulation, go: Go) -> dict[str, str]:
+    with quick_folder() as folder:
+        summary = go(folder / "run", simulation)
+    return {name: summary[name] for name in ("model_sha256", "metrics_sha256")}
 
 
 @pytest.fixture(scope="session")
@@ -56,9 +160,6 @@ def simulation() -> Simulation:
     return build(make_experiment(CONTENT))
 
 
-Go = Callable[..., dict[str, Any]]
-
-
 @pytest.fixture(scope="session")
 def go() -> Go:
     """Run, or go on if the folder holds a run; return the summary."""
@@ -72,15 +173,6 @@ def go() -> Go:
             return carry_on(folder, simulation, steps, "test", console)[1]
 
     return go
-
-
-@pytest.fixture(scope="session")
-def undisturbed(
-    simulation: Simulation, go: Go, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Any]:
-    """Return the digests of a run that nothing happened to."""
-    summary = go(tmp_path_factory.mktemp("undisturbed"), simulation)
-    return {name: summary[name] for name in ("model_sha256", "metrics_sha256")}
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import random
 import struct
 from pathlib import Path
@@ -96,31 +97,29 @@ def test_a_copy_of_another_checkpoint_under_a_new_name_is_seen(
 
 
 def test_a_full_disk_ends_the_run_cleanly_and_it_can_be_continued(
-    simulation: Any,
+    victim: Any,
     go: Any,
-    undisturbed: dict[str, Any],
     full_disk: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    times: Any,
     promise: Any,
 ) -> None:
     rng = random.Random(5)
     tried = failed = 0
     codes = [errno.ENOSPC, errno.EIO, errno.EFBIG]
-    while tried < times(4, 200):
+    while tried < victim.times(4, 200):
         path = tmp_path / f"run-{tried}"
         full_disk(rng.randrange(200_000), rng.choice(codes))
         try:
-            go(path, simulation)
+            go(path, victim.simulation)
             clean = True
         except StorageError as error:
             clean = error.exit_code == 74 and error.code == "FS1201"
         clean &= not list(path.glob(".*.fsck.*"))
         monkeypatch.undo()
         assert not hasattr(fedsemi.storage.os, "_before")
-        summary = go(path, simulation)
-        same = all(summary[name] == undisturbed[name] for name in undisturbed)
+        summary = go(path, victim.simulation)
+        same = all(summary[name] == sha for name, sha in victim.undisturbed.items())
         failed += not (clean and same)
         tried += 1
     promise("CR-5 disk full: clean exit, then the same bits", tried, failed)
@@ -141,6 +140,24 @@ def test_a_failed_write_keeps_the_old_checkpoint_and_leaves_no_part(
         tried += 1
     promise("CR-5 write fails at a random byte, old file stays", tried, failed)
     assert failed == 0
+
+
+def test_without_room_nothing_is_even_begun(
+    failing: Any, made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = save(tmp_path, 1, made)
+    before, calls = path.read_bytes(), []
+
+    def no_room(name: str, arguments: tuple[Any, ...]) -> None:
+        calls.append(name)
+        if name == "posix_fallocate":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(fedsemi.storage, "os", failing(no_room))
+    with pytest.raises(StorageError, match=r"FS1201.*no space.*needed"):
+        save(tmp_path, 1, made)
+    assert "write" not in calls
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
 def test_the_golden_checkpoint_of_schema_1_still_loads(made: Any) -> None:

@@ -68,26 +68,26 @@ def series(
 
 
 @pytest.fixture
-def same(simulation: Any, go: Any, undisturbed: dict[str, Any]) -> Any:
+def same(victim: Any, go: Any) -> Any:
     def diverges(path: Path) -> int:
         done = path / "summary.json"
         summary = json.loads(done.read_bytes()) if done.exists() else None
-        summary = summary or go(path, simulation)
-        return int(any(summary[name] != undisturbed[name] for name in undisturbed))
+        summary = summary or go(path, victim.simulation)
+        return int(any(summary[n] != sha for n, sha in victim.undisturbed.items()))
 
     return diverges
 
 
 def test_runs_killed_at_random_moments_end_in_the_same_bits(
-    simulation: Any, go: Any, same: Any, tmp_path: Path, times: Any, promise: Any
+    victim: Any, go: Any, same: Any, tmp_path: Path, promise: Any
 ) -> None:
     rng = random.Random(SEED)
     started = time.monotonic()
-    assert exit_code(child(lambda: go(tmp_path / "probe", simulation))) == 0
+    assert exit_code(child(lambda: go(tmp_path / "probe", victim.simulation))) == 0
     duration = time.monotonic() - started
 
     def disturb(path: Path) -> bool:
-        pid = child(lambda: go(path, simulation))
+        pid = child(lambda: go(path, victim.simulation))
         time.sleep(rng.uniform(0, duration))
         os.kill(pid, signal.SIGKILL)
         code = exit_code(pid)
@@ -95,27 +95,21 @@ def test_runs_killed_at_random_moments_end_in_the_same_bits(
         return code != 0
 
     path = tmp_path / "run"
-    tried, failed = series(times(10, 200), disturb, path, same)
+    tried, failed = series(victim.times(10, 200), disturb, path, same)
     failed += same(path)
     promise("CR-1 kill -9 at a random moment", tried, failed)
     assert failed == 0
 
 
 def test_runs_killed_in_the_middle_of_writing_end_in_the_same_bits(
-    simulation: Any,
-    go: Any,
-    same: Any,
-    failing: Any,
-    tmp_path: Path,
-    times: Any,
-    promise: Any,
+    victim: Any, go: Any, same: Any, failing: Any, tmp_path: Path, promise: Any
 ) -> None:
     rng = random.Random(SEED + 1)
 
     def disturb(path: Path) -> bool:
         def work() -> None:
             fedsemi.storage.os = failing(suicidal(count, share))
-            go(path, simulation)
+            go(path, victim.simulation)
 
         count, share = rng.randrange(1, 120), rng.random()
         code = exit_code(child(work))
@@ -123,29 +117,38 @@ def test_runs_killed_in_the_middle_of_writing_end_in_the_same_bits(
         return code != 0
 
     path = tmp_path / "run"
-    tried, failed = series(times(10, 100), disturb, path, same)
+    tried, failed = series(victim.times(10, 100), disturb, path, same)
     failed += same(path)
     promise("CR-1 kill -9 aimed at a file operation", tried, failed)
     assert failed == 0
 
 
+def wait_for(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.005)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stopped_run_saves_and_can_be_continued(
     number: int,
-    simulation: Any,
+    victim: Any,
     go: Any,
     same: Any,
+    drift: Any,
     tmp_path: Path,
-    times: Any,
     promise: Any,
 ) -> None:
     rng = random.Random(SEED + number)
     tried = failed = 0
-    while tried < times(3, 50):
+    while tried < victim.times(3, 50):
         path = tmp_path / f"run-{tried}"
-        pid = child(lambda path=path: go(path, simulation))
-        while not (path / "ckpt-000001.fsck").exists():
-            time.sleep(0.005)
+
+        def work(path: Path = path) -> None:
+            drift.pause = 0.02
+            go(path, victim.simulation)
+
+        pid = child(work)
+        wait_for(path / "ckpt-000001.fsck")
         time.sleep(rng.uniform(0, 0.1))
         os.kill(pid, number)
         asked = time.monotonic()
@@ -156,4 +159,29 @@ def test_a_stopped_run_saves_and_can_be_continued(
         failed += (not ok) or same(path)
         tried += 1
     promise(f"CR-8 {signal.Signals(number).name} saves, exits 75", tried, failed)
+    assert failed == 0
+
+
+def test_a_second_signal_ends_the_run_at_once_and_it_can_be_continued(
+    toy: Any, go: Any, drift: Any, tmp_path: Path, times: Any, promise: Any
+) -> None:
+    failed, tries, long = 0, times(2, 20), 60.0
+    for number in range(tries):
+        path = tmp_path / f"run-{number}"
+
+        def work(path: Path = path) -> None:
+            drift.pause_later = long
+            go(path, toy.simulation)
+
+        pid = child(work)
+        wait_for(path / "ckpt-000002.fsck")
+        asked = time.monotonic()
+        for _ in range(2):
+            time.sleep(0.1)
+            os.kill(pid, signal.SIGINT)
+        at_once = exit_code(pid) == 75 and time.monotonic() - asked < long / 2
+        summary = go(path, toy.simulation)
+        same = all(summary[name] == sha for name, sha in toy.undisturbed.items())
+        failed += not (at_once and same)
+    promise("CR-8 the second signal exits 75 at once", tries, failed)
     assert failed == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -141,13 +142,13 @@ def test_the_second_process_learns_who_holds_the_folder(
 
 
 def test_an_unfinished_run_is_not_overwritten_unasked(
-    simulation: Any, go: Any, tmp_path: Path
+    toy: Any, go: Any, tmp_path: Path
 ) -> None:
-    go(tmp_path, simulation)
+    go(tmp_path, toy.simulation)
     (tmp_path / "summary.json").unlink()
     with pytest.raises(CannotCreate, match=r"FS1402 .*--resume"):
-        RunFolder.new(tmp_path, simulation)
-    RunFolder.new(tmp_path, simulation, overwrite=True).close()
+        RunFolder.new(tmp_path, toy.simulation)
+    RunFolder.new(tmp_path, toy.simulation, overwrite=True).close()
 
 
 def test_a_longer_run_continues_a_finished_one_to_the_same_bits(
@@ -163,16 +164,36 @@ def test_a_longer_run_continues_a_finished_one_to_the_same_bits(
         assert extended[name] == whole[name]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2, 4])
 def test_a_run_resumed_in_workers_ends_in_the_same_bits(
-    simulation: Any, content: dict[str, Any], go: Any, tmp_path: Path
+    workers: int,
+    simulation: Any,
+    content: dict[str, Any],
+    go: Any,
+    tmp_path: Path,
+    times: Any,
+    promise: Any,
 ) -> None:
     shorter = copy.deepcopy(content)
     shorter["stages"][1]["rounds"] = 1
-    go(tmp_path / "a", build(make_experiment(shorter)))
-    resumed = go(tmp_path / "a", simulation, workers=2)
-    whole = go(tmp_path / "b", simulation)
-    assert resumed["model_sha256"] == whole["model_sha256"]
-    assert resumed["metrics_sha256"] == whole["metrics_sha256"]
+    begun = build(make_experiment(shorter))
+    whole = go(tmp_path / "whole", simulation)
+    failed, runs = 0, times(1, 7)
+    for number in range(runs):
+        path = tmp_path / str(number)
+        go(path, begun, workers=workers)
+        resumed = go(path, simulation, workers=workers)
+        failed += any(
+            resumed[name] != whole[name] for name in ("model_sha256", "metrics_sha256")
+        )
+    promise(f"LD-4 runs with {workers} workers, one digest", runs, failed)
+    assert failed == 0 and not mailboxes()
+
+
+def mailboxes() -> list[Path]:
+    places = Path("/dev/shm"), Path(tempfile.gettempdir())
+    return [path for p in places for path in p.glob(f"fedsemi-{os.getpid()}-*")]
 
 
 def rss() -> int:
@@ -180,13 +201,21 @@ def rss() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+def resources() -> dict[str, int]:
+    tasks = Path("/proc/self/task").iterdir()
+    children = [(task / "children").read_text().split() for task in tasks]
+    return {
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "threads": threading.active_count(),
+        "children": sum(map(len, children)),
+        "mailboxes": len(mailboxes()),
+    }
+
+
 def test_memory_files_and_threads_do_not_grow_with_the_rounds(
     content: dict[str, Any], go: Any, tmp_path: Path, times: Any, promise: Any
 ) -> None:
-    def resources() -> tuple[int, int]:
-        return len(os.listdir("/proc/self/fd")), threading.active_count()
-
-    first, last = times(6, 100), times(30, 1000)
+    first, last = times(10, 100), times(50, 1000)
     many = copy.deepcopy(content)
     many["stages"] = [{"method": "semianagg", "rounds": first}]
     go(tmp_path, build(make_experiment(many)))
@@ -195,7 +224,7 @@ def test_memory_files_and_threads_do_not_grow_with_the_rounds(
     go(tmp_path, build(make_experiment(many)))
     grown = rss() - memory
     failed = int(resources() != before) + int(grown > 10e6)
-    promise("LD-1 rounds without growth of memory, files, threads", last, failed)
+    promise("LD-1 rounds without growth of memory, files, children", last, failed)
     log = (tmp_path / "metrics.jsonl").stat().st_size
-    assert failed == 0, f"{grown / 1e6:.1f} MB more"
+    assert failed == 0, f"{grown / 1e6:.1f} MB more, {before} became {resources()}"
     assert log / last <= 1000 + 2 * 700

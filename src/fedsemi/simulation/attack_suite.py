@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -57,12 +57,13 @@ def run_suite(
     """
     if len(experiment.stages) < 2:
         raise ConfigError("an attack needs a config with a warm-up and a second stage")
-    start = _warm_up(experiment, make_folder(out), data_dir)
+    built = build(experiment, data_dir)
+    start = _warm_up(built, make_folder(out))
     for aggregation in aggregations:
         for attack in (HONEST, *attacks):
             for guard in (True, False):
                 each = _variant(experiment, start, aggregation, guard)
-                simulation = build(each, data_dir)
+                simulation = replace(built, experiment=each)
                 steps = list(_attacked(simulation, attack))
                 yield _outcome(simulation, steps, aggregation, attack, guard)
 
@@ -75,11 +76,11 @@ def attacker_of(simulation: Simulation) -> int:
     return max(unlabeled, key=lambda client: (client.num_unlabeled, -client.id)).id
 
 
-def _warm_up(experiment: Experiment, out: Path, data_dir: Path | None) -> Path:
-    content = experiment.model_dump(mode="json", exclude_none=True)
+def _warm_up(built: Simulation, out: Path) -> Path:
+    content = built.experiment.model_dump(mode="json", exclude_none=True)
     content["stages"] = content["stages"][:1]
-    (*_, last) = conduct(build(make_experiment(content), data_dir))
-    path = out / f"warm-up-{experiment.seed}.safetensors"
+    (*_, last) = conduct(replace(built, experiment=make_experiment(content)))
+    path = out / f"warm-up-{built.experiment.seed}.safetensors"
     write_weights(path, last.weights)
     return path
 
