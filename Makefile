@@ -5,8 +5,12 @@ BIN    := $(VENV)/bin
 # Pins for everything; pip must see them in the same command that asks for a package.
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
+TORTURED := tests/reliability tests/test_gate.py tests/test_guard.py \
+	tests/data/test_safe_files.py tests/data/test_label_table.py \
+	tests/data/test_decode.py tests/data/test_folder.py
+
 .DEFAULT_GOAL := help
-.PHONY: help demo federation test test-deployment test-slow bench check format clean
+.PHONY: help demo federation test test-deployment test-slow torture bench check format clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -34,7 +38,8 @@ bench: $(VENV)/dev ## Measure speed and memory, write benchmarks/results.md (abo
 	$(BIN)/python -m benchmarks
 
 torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts
-	FEDSEMI_TORTURE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/reliability --timeout 0
+	FEDSEMI_TORTURE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(TORTURED) \
+		-m "slow or not slow" --timeout 0
 
 check: $(VENV)/dev ## Lint and type-check
 	$(BIN)/ruff check .
