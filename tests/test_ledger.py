@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from fedsemi.ledger import measure
 from fedsemi.methods import METHODS
 from fedsemi.methods.provenance import PROVENANCE
@@ -14,7 +12,8 @@ def test_semianagg_sends_its_model_and_one_number_per_class() -> None:
     assert ledger.fields == {"model": ledger.model, "diversity": 4 * 4, "counts": 24}
     # Ten models each way; the anchor's seed and hash add 40 bytes to each task.
     assert ledger.down == 10 * (ledger.model + 8 + 32)
-    assert ledger.total_in_models == pytest.approx(20, abs=0.2)
+    assert ledger.transfers == 20
+    assert ledger.beside == 10 * (8 + 32) + 10 * (16 + 24)
 
 
 def test_rscfed_sends_fifteen_models_each_way() -> None:
@@ -34,6 +33,15 @@ def test_fedirm_counts_the_matrix_that_only_labeled_clients_send() -> None:
     ledger = measure("fedirm", unlabeled_after=1)
     assert ledger.fields["relation"] == 4 * 4 * 4
     assert ledger.up == 10 * (ledger.model + 24) + 64
+
+
+def test_orchestra_sends_its_target_and_its_centroids() -> None:
+    sizes = {"projector_width": 4, "global_centroids": 3, "local_centroids": 2}
+    ledger = measure("orchestra", server_steps=1, **sizes)
+    assert ledger.fields["centroids"] == 2 * 4 * 4
+    # The global centroids come down, and the parts go both ways.
+    assert ledger.down == 10 * (ledger.model + ledger.fields["parts"] + 3 * 4 * 4)
+    assert ledger.transfers == 20
 
 
 def test_every_method_has_its_provenance() -> None:

@@ -25,8 +25,8 @@ class Ledger:
 
     model: int
     """Bytes of the model."""
-    parts: int
-    """Bytes, both ways, of what travels beside it and is trained with it."""
+    transfers: int
+    """How often it crosses the wire, both ways together."""
     fields: Mapping[str, int]
     """Bytes of each thing that a client sends; some send it only with labels."""
     up: int
@@ -37,9 +37,9 @@ class Ledger:
     """Bytes by which the first round exceeds this one, both ways."""
 
     @property
-    def total_in_models(self) -> float:
-        """Both ways without parts, in sizes of the model."""
-        return (self.up + self.down - self.parts) / self.model
+    def beside(self) -> int:
+        """Bytes, both ways, of all that is not the model."""
+        return self.up + self.down - self.transfers * self.model
 
 
 def measure(method: str, **settings: Any) -> Ledger:
@@ -51,7 +51,7 @@ def measure(method: str, **settings: Any) -> Ledger:
     parts = size(last.updates[0].weights) - model
     return Ledger(
         model=model,
-        parts=parts * (len(last.updates) + len(last.tasks)),
+        transfers=len(last.updates) + len(last.tasks),
         fields={
             "model": model,
             **({"parts": parts} if parts else {}),

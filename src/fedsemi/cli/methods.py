@@ -83,9 +83,8 @@ def sent(ledger: Ledger) -> str:
 
 
 def total(ledger: Ledger) -> str:
-    """Say what a round costs, in models and in parts beside them."""
-    models = f"{ledger.total_in_models:.1f} M"
-    return f"{models} + {shown(ledger.parts)}" if ledger.parts else models
+    """Say what a round costs, in models and in bytes beside them."""
+    return f"{ledger.transfers} M + {shown(ledger.beside)}"
 
 
 def shown(num_bytes: int) -> str:
