@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
@@ -201,6 +202,7 @@ def method_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: getattr(checked, name) for name in model.model_fields}
 
 
+@cache
 def settings_model(method: str) -> type[BaseModel]:
     """Make a pydantic model of a method's fields, all but its `setup`."""
     maker = METHODS[method]
@@ -241,4 +243,10 @@ def _checked(kind: type[T], content: Mapping[str, Any], prefix: str = "") -> T:
 
 def _parsed(kind: type[T], content: Mapping[str, Any]) -> T:
     # By way of JSON: strict pydantic takes a table for a dataclass only from there.
-    return TypeAdapter(kind).validate_json(json.dumps(content, default=str))
+    return _adapter(kind).validate_json(json.dumps(content, default=str))
+
+
+@cache
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    # To make one takes far longer than to use it.
+    return TypeAdapter(kind)

@@ -13,6 +13,7 @@ import fedsemi
 from fedsemi.cli import (
     attack,
     data,
+    evidence,
     federation,
     folders,
     methods,
@@ -51,6 +52,7 @@ app.command("report")(see.report)
 app.command("diff")(see.diff)
 app.command("watch")(see.watch)
 app.command("value")(value.value)
+app.command("reproduce")(evidence.reproduce)
 app.command("export")(use.export)
 app.command("predict")(use.predict)
 app.command("deal")(federation.deal)

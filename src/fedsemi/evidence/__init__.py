@@ -1,0 +1,1 @@
+"""The paper's tables and figures as experiments: what to run, what came out of it."""

@@ -1,0 +1,149 @@
+"""The arms of a comparison: which stages make each row of a table.
+
+An arm says which methods run one after the other and what differs in them; how many
+rounds, on which data and with which network is the profile's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fedsemi.errors import ConfigError, nearest
+from fedsemi.methods import METHODS
+
+
+@dataclass(frozen=True)
+class Step:
+    """One stage of an arm; its rounds are a key of the profile."""
+
+    method: str
+    rounds: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A row's stages. All but the last are the warm-up, which arms share."""
+
+    title: str
+    steps: tuple[Step, ...]
+    partition: Mapping[str, Any] = field(default_factory=dict)
+    """What the arm itself changes in who has labels."""
+    probes: bool = False
+    """Whether a linear probe of the last encoder is part of the record."""
+
+    @property
+    def is_built(self) -> bool:
+        """Tell whether the package has all methods of this arm."""
+        return all(step.method in METHODS for step in self.steps)
+
+
+WARM_UP = Step("supervised", "warm_up")
+_CLIPPED = {"local": {"clip": "all"}}
+_HEAD = Step(
+    "head-only", "head", {"local": {"lr_labeled": 0.1, "loss": "balanced-softmax"}}
+)
+_ALL_LABELS: dict[str, Any] = {"labeled_clients": "all", "labeled_fraction": None}
+FLEX = "flexmatch"
+SOFT = "softmatch"
+
+
+def _semi(title: str, method: str, learner: str = FLEX, **settings: Any) -> Arm:
+    """Make an arm of the averaging family, which shares the local learner."""
+    step = Step(method, "rounds", {"learner": learner, **settings})
+    return Arm(title, (WARM_UP, step))
+
+
+def _after_barlow(title: str, method: str, **settings: Any) -> Arm:
+    barlow = Step("fedbarlow", "self_supervised")
+    return Arm(title, (barlow, _HEAD, Step(method, "rounds", settings)))
+
+
+def _encoder(
+    title: str, method: str, partition: Mapping[str, Any] | None = None
+) -> Arm:
+    step = Step(method, "self_supervised")
+    return Arm(title, (step,), partition or {}, probes=partition is None)
+
+
+ARMS: dict[str, Arm] = {
+    "upper": Arm(
+        "FedAvg, all labels (upper bound)", (Step("supervised", "upper"),), _ALL_LABELS
+    ),
+    "lower": Arm("FedAvg, labeled only (lower bound)", (Step("supervised", "total"),)),
+    "cbafed-lower": Arm("CBAFed, labeled only", (Step("cbafed-warmup", "total"),)),
+    "fedavg": _semi("FedAvg", "fedavg"),
+    "fedavg-softmatch": _semi("FedAvg, SoftMatch", "fedavg", SOFT),
+    "fedavg-semi": _semi("FedAvg-Semi", "fedavg-semi"),
+    "fedavg-semi-softmatch": _semi("FedAvg-Semi, SoftMatch", "fedavg-semi", SOFT),
+    "uniform": _semi("Uniform weights (control)", "uniform-semi"),
+    "uniform-softmatch": _semi("Uniform, SoftMatch", "uniform-semi", SOFT),
+    "permuted": _semi("Permuted weights (control)", "permuted-semi", rule="paper"),
+    "semianagg": _semi("SemiAnAgg, paper's rule", "semianagg", rule="paper"),
+    "semianagg-released": _semi(
+        "SemiAnAgg, released rule", "semianagg", rule="released"
+    ),
+    "semianagg-anchor-2": _semi(
+        "SemiAnAgg, another anchor", "semianagg", rule="paper", anchor_seed=1
+    ),
+    "semianagg-softmatch": _semi(
+        "SemiAnAgg, SoftMatch", "semianagg", SOFT, rule="paper"
+    ),
+    "rscfed": Arm("RSCFed", (WARM_UP, Step("rscfed", "rounds", _CLIPPED))),
+    "isofed": Arm(
+        "IsoFed (our reading)", (WARM_UP, Step("isofed", "rounds", _CLIPPED))
+    ),
+    "cbafed": Arm(
+        "CBAFed",
+        (Step("cbafed-warmup", "warm_up"), Step("cbafed", "rounds", _CLIPPED)),
+    ),
+    "ssil-cdm": Arm("SSIL-CDM", (WARM_UP, Step("ssil-cdm", "rounds"))),
+    "ssil-cdm-fedavg": Arm(
+        "SSIL-CDM without FedAvg-Semi",
+        (WARM_UP, Step("ssil-cdm", "rounds", {"aggregation": "fedavg"})),
+    ),
+    "ssil-cdm-labeled-prior": Arm(
+        "ACR, prior of the labeled clients",
+        (WARM_UP, Step("ssil-cdm", "rounds", {"prior": "labeled"})),
+    ),
+    "fedrod": _semi("FedRoD", "fedrod"),
+    "fedrod-dual": _semi("FedRoD Dual", "fedrod-dual"),
+    "barlow-semianagg": _after_barlow(
+        "FedBarlow, then SemiAnAgg", "semianagg", learner=FLEX
+    ),
+    "barlow-rscfed": _after_barlow("FedBarlow, then RSCFed", "rscfed", **_CLIPPED),
+    "barlow-cbafed": _after_barlow("FedBarlow, then CBAFed", "cbafed", **_CLIPPED),
+    "fedbarlow": _encoder("FedBarlow", "fedbarlow"),
+    "fedbarlow-online": _encoder("FedBarlow, online head", "fedbarlow", _ALL_LABELS),
+    "orchestra": _encoder("Orchestra", "orchestra"),
+    "orchestra-online": _encoder("Orchestra, online head", "orchestra", _ALL_LABELS),
+}
+
+CONSTANTS: dict[str, dict[str, dict[str, Any]]] = {
+    "svhn": {"cbafed": {"cap": 0.9}, "fedbarlow": {"lr": 0.016}},
+    "cifar100": {"cbafed": {"cap": 0.95}},
+    "cifar100-lt": {"cbafed": {"cap": 0.95}, "fedbarlow": {"scale": 0.1}},
+    "isic18": {
+        "cbafed": {"cap": 0.9, "labeled_multiplier": 10.0},
+        "rscfed": {
+            "labeled_boost": 200.0,
+            "scale_labeled": 0.01,
+            "scale_unlabeled": 0.01,
+        },
+        "fedbarlow": {"lr": 0.016},
+    },
+}
+"""What the papers set by data set; the same in every profile."""
+
+
+def arm_of(name: str) -> Arm:
+    """Find an arm, or say which one was probably meant."""
+    if name not in ARMS:
+        raise ConfigError(
+            f"there is no method '{name}' to compare{nearest(name, ARMS)}; known: "
+            + ", ".join(ARMS),
+            code="FS4109",
+        )
+    return ARMS[name]

@@ -1,0 +1,122 @@
+"""What the paper shows: nine tables and twelve figures, and what each one needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fedsemi.errors import ConfigError, nearest
+
+Metric = Literal["accuracy", "balanced_accuracy", "auc", "precision", "recall"]
+Source = Literal["result", "probe-all", "probe-labeled"]
+Kind = Literal[
+    "curves", "contributions", "pseudo-labels", "leave-one-out", "classes", "bars"
+]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One experiment but for its seed and profile."""
+
+    dataset: str
+    arm: str
+    partition: tuple[tuple[str, Any], ...] = ()
+    without: int | None = None
+    """The client that is left out."""
+
+    @property
+    def label(self) -> str:
+        """Name the setting in a line."""
+        parts = [f"{key}={value}" for key, value in self.partition]
+        if self.without is not None:
+            parts.append(f"without client {self.without}")
+        return " ".join([f"{self.dataset}/{self.arm}", *parts])
+
+    def bound(self, which: str) -> Setting:
+        """Return the lower or upper bound that belongs to this setting."""
+        kept = self.partition
+        if which == "upper":
+            labels = ("labeled_clients", "labeled_fraction")
+            kept = tuple(item for item in kept if item[0] not in labels)
+        return Setting(self.dataset, which, kept)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of the paper, and how to get ours."""
+
+    row: str
+    setting: Setting
+    metric: Metric = "accuracy"
+    paper: float | None = None
+    """In percent; None where the paper has no number."""
+    source: Source = "result"
+    notes: tuple[str, ...] = ()
+    """Names of known disagreements, see notes.py."""
+    condition: str = ""
+    """What else names the cell: clients, alpha."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A plot: what kind, of which settings."""
+
+    kind: Kind
+    title: str
+    settings: tuple[Setting, ...]
+    metric: Metric = "accuracy"
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A table or a figure."""
+
+    name: str
+    title: str
+    cells: tuple[Cell, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    notes: tuple[str, ...] = ()
+    tests: tuple[Setting, ...] = ()
+    """SemiAnAgg's settings that are tested against every other row beside them."""
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """All experiments that it needs, each once, in order."""
+        found = [cell.setting for cell in self.cells]
+        found += [setting for chart in self.charts for setting in chart.settings]
+        return tuple(dict.fromkeys(found))
+
+
+def setting(dataset: str, arm: str, **partition: Any) -> Setting:
+    """Write a setting shortly."""
+    return Setting(dataset, arm, tuple(sorted(partition.items())))
+
+
+def find(names: Sequence[str], catalogue: Mapping[str, Artefact]) -> list[Artefact]:
+    """Find artefacts by name; "all" means all."""
+    if "all" in names:
+        return list(catalogue.values())
+    for name in names:
+        if name not in catalogue:
+            raise ConfigError(
+                f"there is no '{name}'{nearest(name, catalogue)}; ask for table1 to "
+                "table9, fig1 to fig12, or all",
+                code="FS4109",
+            )
+    return [catalogue[name] for name in dict.fromkeys(names)]
+
+
+def only(settings: Sequence[Setting], pattern: str | None) -> list[Setting]:
+    """Keep the settings of `dataset`, `dataset/arm` or `/arm`."""
+    if pattern is None:
+        return list(settings)
+    dataset, _, arm = pattern.partition("/")
+    arms = set(arm.split(",")) if arm else None
+    datasets = set(dataset.split(",")) if dataset else None
+    return [
+        each
+        for each in settings
+        if (datasets is None or each.dataset in datasets)
+        and (arms is None or each.arm in arms)
+    ]

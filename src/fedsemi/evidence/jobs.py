@@ -1,0 +1,106 @@
+"""Jobs: one experiment each, named by a hash of its settings."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fedsemi.config import Experiment
+from fedsemi.evidence.arms import arm_of
+from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.profiles import Profile
+
+
+@dataclass(frozen=True)
+class Job:
+    """A setting with a seed, as a config."""
+
+    setting: Setting
+    seed: int
+    experiment: Experiment
+
+    @cached_property
+    def key(self) -> str:
+        """Name the job by everything that decides its result."""
+        text = self.experiment.sha256
+        if self.setting.without is not None:
+            text = hashlib.sha256(f"{text} {self.setting.without}".encode()).hexdigest()
+        return text[:16]
+
+    @property
+    def warm_up(self) -> Experiment | None:
+        """The stages before the last one, which other arms may share."""
+        stages = self.experiment.stages
+        if len(stages) == 1:
+            return None
+        return self.experiment.model_copy(update={"stages": stages[:-1]})
+
+    def begun(self, model: Path) -> Experiment:
+        """Write the config that starts where the warm-up ended, to the same bits.
+
+        The stages of the warm-up stay, with no rounds: the number of a stage is part
+        of its seed.
+        """
+        stages = [
+            stage.model_copy(update={"rounds": 0})
+            for stage in self.experiment.stages[:-1]
+        ]
+        stages.append(self.experiment.stages[-1])
+        return self.experiment.model_copy(
+            update={"stages": stages, "start": str(model)}
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is wanted, and where its records are."""
+
+    jobs: tuple[Job, ...]
+    unbuilt: tuple[Setting, ...]
+    """Settings whose method the package does not have."""
+    folder: Path
+
+    def record_path(self, job: Job) -> Path:
+        """Say where the record of a finished job is."""
+        return record_path(self.folder, job.key)
+
+    @property
+    def todo(self) -> list[Job]:
+        """List the jobs without a record."""
+        return [job for job in self.jobs if not self.record_path(job).exists()]
+
+    @property
+    def done(self) -> list[Job]:
+        """List the jobs that have a record."""
+        return [job for job in self.jobs if self.record_path(job).exists()]
+
+
+def record_path(folder: Path, key: str) -> Path:
+    """Say where a record is kept."""
+    return folder / "runs" / f"{key}.json"
+
+
+def make_plan(
+    settings: Iterable[Setting], profile: Profile, seeds: int, folder: Path
+) -> Plan:
+    """Plan every setting with each seed; a whole seed comes before the next."""
+    wanted = list(dict.fromkeys(settings))
+    built = [each for each in wanted if arm_of(each.arm).is_built]
+    jobs = [
+        Job(each, seed, profile.experiment(each, seed))
+        for seed in range(1, seeds + 1)
+        for each in built
+    ]
+    unbuilt = tuple(each for each in wanted if each not in built)
+    return Plan(_each_once(jobs), unbuilt, folder)
+
+
+def _each_once(jobs: Sequence[Job]) -> tuple[Job, ...]:
+    """Drop jobs that are the same experiment under two names."""
+    found: dict[str, Job] = {}
+    for job in jobs:
+        found.setdefault(job.key, job)
+    return tuple(found.values())

@@ -1,0 +1,102 @@
+"""Profiles: how large an experiment is. One TOML file each, the same for all methods."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from fedsemi.config import Experiment, make_experiment
+from fedsemi.config_file import apply_override
+from fedsemi.errors import ConfigError
+from fedsemi.evidence.arms import CONSTANTS, Arm, Step, arm_of
+from fedsemi.evidence.catalogue import Setting
+
+NAMES = ("smoke", "small", "paper")
+_ROUNDS = ("warm_up", "rounds", "upper", "self_supervised", "head")
+_SECTIONS = ("data", "partition", "model", "local", "evaluation")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A name and the shared settings of each data set."""
+
+    name: str
+    seeds: int
+    tables: Mapping[str, Mapping[str, Any]]
+
+    def experiment(self, setting: Setting, seed: int) -> Experiment:
+        """Write the config of a setting."""
+        table = self.tables[setting.dataset]
+        arm = arm_of(setting.arm)
+        content = {name: dict(table.get(name, {})) for name in _SECTIONS}
+        content["partition"] |= dict(setting.partition) | dict(arm.partition)
+        stages = stages_of(arm, setting.dataset, table)
+        return make_experiment({"seed": seed, **content, "stages": stages})
+
+
+def read_profile(name: str, overrides: Sequence[str] = ()) -> Profile:
+    """Read a profile; overrides are `key=value` or `dataset.key=value`."""
+    if name not in NAMES:
+        raise ConfigError(
+            f"there is no profile '{name}'; known: {', '.join(NAMES)}", code="FS4109"
+        )
+    text = (files("fedsemi.evidence") / "profiles" / f"{name}.toml").read_text("utf-8")
+    content = tomllib.loads(text)
+    seeds, shared = content.pop("seeds"), content.pop("shared")
+    tables = {dataset: _merged(shared, own) for dataset, own in content.items()}
+    for override in overrides:
+        first, _, rest = override.partition(".")
+        chosen = [first] if first in tables else list(tables)
+        for dataset in chosen:
+            apply_override(tables[dataset], rest if first in tables else override)
+    for table in tables.values():
+        _check_keys(table)
+    return Profile(name, seeds, tables)
+
+
+def stages_of(arm: Arm, dataset: str, table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Write the stages of an arm with the rounds of a data set."""
+    own = table.get("constants", {})
+    constants = _merged(CONSTANTS.get(dataset, {}), own)
+    return [_stage(step, table, constants.get(step.method, {})) for step in arm.steps]
+
+
+def _stage(
+    step: Step, table: Mapping[str, Any], constants: Mapping[str, Any]
+) -> dict[str, Any]:
+    total = table["warm_up"] + table["rounds"]
+    rounds = total if step.rounds == "total" else table[step.rounds]
+    stage = {"method": step.method, "rounds": rounds, **constants, **step.settings}
+    if "learner" in stage:
+        stage["learner"] = learner(stage["learner"], table["cutoff"])
+    return stage
+
+
+def learner(selection: str, cutoff: float) -> dict[str, Any]:
+    """Describe the local learner that all averaging methods share."""
+    made: dict[str, Any] = {"selection": selection, "cutoff": cutoff}
+    return made | ({"flex_state": "per_round"} if selection == "flexmatch" else {})
+
+
+def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    both = {**shared, **own}
+    for key in shared.keys() & own.keys():
+        if isinstance(shared[key], Mapping) and isinstance(own[key], Mapping):
+            both[key] = _merged(shared[key], own[key])
+    return {
+        key: _merged(value, {}) if isinstance(value, Mapping) else value
+        for key, value in both.items()
+    }
+
+
+def _check_keys(table: Mapping[str, Any]) -> None:
+    known = {*_ROUNDS, *_SECTIONS, "cutoff", "constants"}
+    if unknown := table.keys() - known:
+        raise ConfigError(
+            f"a profile has no '{sorted(unknown)[0]}'; known: "
+            f"{', '.join(sorted(known))}",
+            code="FS4102",
+        )

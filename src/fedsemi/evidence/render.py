@@ -1,0 +1,151 @@
+"""Tables as Markdown and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from fedsemi.evidence.catalogue import Artefact
+from fedsemi.evidence.notes import NOTES
+from fedsemi.evidence.results import Comparison, Evidence, Line
+
+HEAD = ("data", "method", "metric", "paper", "ours", "gap closed", "verdict", "notes")
+TEST_HEAD = (
+    "data",
+    "SemiAnAgg against",
+    "metric",
+    "seeds",
+    "difference",
+    "95 % interval",
+    "p (t)",
+    "p (Wilcoxon)",
+    "won / lost",
+    "p (sign)",
+)
+SHORT = {
+    "accuracy": "Acc",
+    "balanced_accuracy": "B-Acc",
+    "auc": "AUC",
+    "precision": "Pre",
+    "recall": "Rec",
+}
+
+
+def table_rows(evidence: Evidence, lines: Sequence[Line]) -> list[tuple[str, ...]]:
+    """Write the lines of a table as text."""
+    return [_row(evidence, line) for line in lines]
+
+
+def paired_rows(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
+    """Write paired tests as text."""
+    return [_test_row(each) for each in comparisons]
+
+
+def as_markdown(artefact: Artefact, evidence: Evidence) -> str:
+    """Write a table or figure as Markdown."""
+    lines = [f"# {_name(artefact)}: {artefact.title}", "", _about(evidence), ""]
+    rows = table_rows(evidence, evidence.lines(artefact))
+    if rows:
+        lines += [markdown_table(HEAD, rows), ""]
+    tests = paired_rows(evidence.comparisons(artefact))
+    if tests:
+        lines += ["Paired over seeds:", "", markdown_table(TEST_HEAD, tests), ""]
+    named = dict.fromkeys(
+        [*artefact.notes, *(n for cell in artefact.cells for n in cell.notes)]
+    )
+    lines += [f"- *{name}*: {NOTES[name]}" for name in named]
+    return "\n".join(lines) + "\n"
+
+
+def as_csv(artefact: Artefact, evidence: Evidence) -> str:
+    """Write the lines of a table as CSV, with numbers unrounded."""
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(
+        ["artefact", "dataset", "arm", "partition", "metric", "source", "paper"]
+        + ["profile", "seeds", "mean", "sd", "gap_closed", "paper_gap", "verdict"]
+    )
+    for line in evidence.lines(artefact):
+        cell, ours = line.cell, line.ours
+        partition = " ".join(f"{k}={v}" for k, v in cell.setting.partition)
+        setting = [cell.setting.dataset, cell.setting.arm, partition]
+        numbers = [ours.n, ours.mean, ours.sd] if ours else [0, None, None]
+        writer.writerow(
+            [artefact.name, *setting, cell.metric, cell.source, cell.paper]
+            + [evidence.profile.name, *numbers, line.gap, line.paper_gap, line.verdict]
+        )
+    return target.getvalue()
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write a Markdown table."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _about(evidence: Evidence) -> str:
+    name = evidence.profile.name
+    if name == "paper":
+        return "Profile `paper`: the paper's settings."
+    return (
+        f"Profile `{name}`, not the paper's scale: our numbers are comparable with "
+        "each other and not with the paper's. The share of the gap between lower and "
+        "upper bound that a method closes can be compared."
+    )
+
+
+def _name(artefact: Artefact) -> str:
+    return artefact.name.replace("table", "Table ").replace("fig", "Figure ")
+
+
+def _row(evidence: Evidence, line: Line) -> tuple[str, ...]:
+    cell, ours = line.cell, line.ours
+    where = f"{cell.setting.dataset} {cell.condition}".strip()
+    if dict(cell.setting.partition).get("labeled_clients"):
+        where += f", {dict(cell.setting.partition)['labeled_clients']} labeled"
+    measured = "–"
+    if ours is not None:
+        deviation = "" if ours.sd is None else f" ± {ours.sd:.1f}"
+        seeds = f"{ours.n} seed{'s' if ours.n > 1 else ''}"
+        measured = f"{ours.mean:.1f}{deviation} ({seeds}, {evidence.profile.name})"
+    return (
+        where,
+        cell.row,
+        SHORT[cell.metric],
+        "–" if cell.paper is None else f"{cell.paper:.2f}",
+        measured,
+        _gaps(line),
+        line.verdict,
+        ", ".join(cell.notes),
+    )
+
+
+def _gaps(line: Line) -> str:
+    if line.cell.setting.arm in ("upper", "lower"):
+        return ""
+    ours = "–" if line.gap is None else f"{line.gap:.0%}"
+    paper = "" if line.paper_gap is None else f" (paper {line.paper_gap:.0%})"
+    return ours + paper
+
+
+def _test_row(each: Comparison) -> tuple[str, ...]:
+    test = each.test
+    interval = "–" if test.low is None else f"{test.low:+.1f} to {test.high:+.1f}"
+    return (
+        each.ours.label.removesuffix("/semianagg"),
+        each.other.arm,
+        SHORT[each.metric],
+        str(test.n),
+        f"{test.mean:+.2f}",
+        interval,
+        _p(test.p_t),
+        _p(test.p_wilcoxon),
+        f"{test.wins} / {test.losses}",
+        _p(test.p_sign),
+    )
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

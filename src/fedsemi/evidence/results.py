@@ -1,0 +1,169 @@
+"""From records to the lines of a table: paper, ours, gap closed, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fedsemi.evidence.arms import arm_of
+from fedsemi.evidence.catalogue import Artefact, Cell, Setting
+from fedsemi.evidence.jobs import Job
+from fedsemi.evidence.profiles import Profile
+from fedsemi.evidence.records import Record, score
+from fedsemi.evidence.stats import Paired, Spread, gap_closed, paired, spread
+
+OURS = "semianagg"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A cell of the paper with what we measured."""
+
+    cell: Cell
+    ours: Spread | None
+    gap: float | None
+    """Share of the label gap closed by our run."""
+    paper_gap: float | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """SemiAnAgg against another arm, seed by seed."""
+
+    ours: Setting
+    other: Setting
+    metric: str
+    test: Paired
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The records of a profile, found by the hash of what a setting asks for."""
+
+    profile: Profile
+    seeds: int
+    records: Mapping[str, Record]
+
+    def found(self, setting: Setting) -> dict[int, Record]:
+        """Return the records of a setting by seed."""
+        if not arm_of(setting.arm).is_built:
+            return {}
+        found = {}
+        for seed in range(1, self.seeds + 1):
+            job = Job(setting, seed, self.profile.experiment(setting, seed))
+            if job.key in self.records:
+                found[seed] = self.records[job.key]
+        return found
+
+    def scores(
+        self, setting: Setting, metric: str, source: str = "result"
+    ) -> dict[int, float]:
+        """Return the scores of a setting by seed, in percent."""
+        every = {
+            seed: score(record, metric, source)
+            for seed, record in self.found(setting).items()
+        }
+        return {seed: value for seed, value in every.items() if value is not None}
+
+    def lines(self, artefact: Artefact) -> list[Line]:
+        """Return the lines of a table."""
+        return [self._line(artefact, cell) for cell in artefact.cells]
+
+    def comparisons(self, artefact: Artefact) -> list[Comparison]:
+        """Test SemiAnAgg against every other arm of the same table."""
+        found = []
+        for ours in artefact.tests:
+            for metric in ("accuracy", "balanced_accuracy"):
+                for other in self._rivals(artefact, ours):
+                    test = self._paired(ours, other, metric)
+                    if test is not None:
+                        found.append(Comparison(ours, other, metric, test))
+        return found
+
+    def _rivals(self, artefact: Artefact, ours: Setting) -> list[Setting]:
+        settings = dict.fromkeys(cell.setting for cell in artefact.cells)
+        return [
+            each
+            for each in settings
+            if each != ours
+            and each.dataset == ours.dataset
+            and (each.partition == ours.partition or each.arm == "upper")
+        ]
+
+    def _paired(self, ours: Setting, other: Setting, metric: str) -> Paired | None:
+        a, b = self.scores(ours, metric), self.scores(other, metric)
+        both = sorted(a.keys() & b.keys())
+        if not both:
+            return None
+        return paired([a[seed] for seed in both], [b[seed] for seed in both])
+
+    def _line(self, artefact: Artefact, cell: Cell) -> Line:
+        values = self.scores(cell.setting, cell.metric, cell.source)
+        if not arm_of(cell.setting.arm).is_built:
+            return Line(cell, None, None, self._paper_gap(artefact, cell), "not built")
+        if not values:
+            return Line(cell, None, None, self._paper_gap(artefact, cell), "not run")
+        return Line(
+            cell,
+            spread(list(values.values())),
+            self._gap(cell, values),
+            self._paper_gap(artefact, cell),
+            self._verdict(artefact, cell),
+        )
+
+    def _gap(self, cell: Cell, values: Mapping[int, float]) -> float | None:
+        """Compare with the bounds on the seeds that all three have."""
+        if cell.source != "result":
+            return None
+        lower = self.scores(cell.setting.bound("lower"), cell.metric)
+        upper = self.scores(cell.setting.bound("upper"), cell.metric)
+        seeds = sorted(values.keys() & lower.keys() & upper.keys())
+        if not seeds:
+            return None
+        means = [
+            sum(each[seed] for seed in seeds) / len(seeds)
+            for each in (values, lower, upper)
+        ]
+        return gap_closed(*means)
+
+    def _paper_gap(self, artefact: Artefact, cell: Cell) -> float | None:
+        bounds = [_paper(artefact, cell, name) for name in ("lower", "upper")]
+        if cell.paper is None or None in bounds or cell.source != "result":
+            return None
+        return gap_closed(cell.paper, bounds[0] or 0.0, bounds[1] or 0.0)
+
+    def _verdict(self, artefact: Artefact, cell: Cell) -> str:
+        """Say whether SemiAnAgg is ahead of this row, here and in the paper."""
+        if cell.setting.arm == OURS or cell.source != "result":
+            return ""
+        ours = Setting(cell.setting.dataset, OURS, cell.setting.partition)
+        if cell.setting.arm == "upper":
+            partner = [c for c in artefact.cells if c.setting.arm == OURS]
+            same = [c for c in partner if c.setting.dataset == ours.dataset]
+            ours = same[0].setting if same else ours
+        test = self._paired(ours, cell.setting, cell.metric)
+        if test is None:
+            return "SemiAnAgg not run"
+        here = f"SemiAnAgg {test.mean:+.1f}, {test.verdict}"
+        claim = [
+            c.paper
+            for c in artefact.cells
+            if c.setting == ours and c.metric == cell.metric and c.paper is not None
+        ]
+        if not claim or cell.paper is None or cell.setting.arm.startswith(OURS):
+            return here
+        return f"{here} (paper {claim[0] - cell.paper:+.1f})"
+
+
+def _paper(artefact: Artefact, cell: Cell, bound: str) -> float | None:
+    wanted = cell.setting.bound(bound)
+    found: Sequence[float | None] = [
+        other.paper
+        for other in artefact.cells
+        if other.setting.arm == bound
+        and other.setting.dataset == wanted.dataset
+        and other.metric == cell.metric
+        and (bound == "upper" or other.setting.partition == wanted.partition)
+    ]
+    return found[0] if found else None

@@ -1,0 +1,129 @@
+"""Carry a plan out: shared warm-ups, one record a run, at any time to be continued."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from fedsemi.build import Simulation, build
+from fedsemi.config import Experiment
+from fedsemi.engines.in_process import one_thread
+from fedsemi.errors import Interrupted, RunInUse
+from fedsemi.evidence.arms import arm_of
+from fedsemi.evidence.jobs import Job, Plan
+from fedsemi.evidence.records import Record, make_record, write_record
+from fedsemi.experiment import conduct
+from fedsemi.run_folder import MODEL, RunFolder
+from fedsemi.session import carry_on
+from fedsemi.simulation.linear_probe import linear_probe
+from fedsemi.storage import read_weights
+
+_PATIENCE = 5.0
+"""Seconds between two looks at what another process is working on."""
+_SAVES = 10
+"""Checkpoints in a run."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs jobs on this machine; several processes may share a folder."""
+
+    plan: Plan
+    profile: str
+    workers: int
+    console: Console
+    data_dir: Path | None = None
+    device: str = "cpu"
+
+    def run(self, told: Callable[[Job, Record], None]) -> None:
+        """Run what has no record yet; a job that another process has comes later."""
+        while todo := self.plan.todo:
+            ran = False
+            for job in todo:
+                if self.plan.record_path(job).exists():
+                    continue
+                try:
+                    told(job, self.run_job(job))
+                    ran = True
+                except RunInUse:
+                    continue
+                except Interrupted as error:
+                    raise Interrupted(
+                        "stopped; the same command goes on where it is"
+                    ) from error
+            if not ran:
+                time.sleep(_PATIENCE)
+
+    def run_job(self, job: Job) -> Record:
+        """Run one job, or the rest of it, and keep its record."""
+        warm_up = self._warm_up(job)
+        experiment = job.experiment if warm_up is None else job.begun(warm_up / MODEL)
+        run = self._work / job.key
+        simulation = self._build(experiment)
+        if job.setting.without is not None:
+            rest = simulation.federation.without(job.setting.without)
+            simulation = replace(simulation, federation=rest)
+        self._train(run, simulation, job.setting.label)
+        probe = _probes(simulation, run) if arm_of(job.setting.arm).probes else None
+        record = make_record(job, self.profile, run, warm_up, {"probe": probe})
+        write_record(self.plan.folder, job, record)
+        shutil.rmtree(run)
+        return record
+
+    def _warm_up(self, job: Job) -> Path | None:
+        """Train what comes before the last stage, once for all who share it."""
+        experiment = job.warm_up
+        if experiment is None:
+            return None
+        run = self._warm_up_folder(experiment)
+        if not self.has_warm_up(experiment):
+            label = f"warm-up of {job.setting.label}"
+            self._train(run, self._build(experiment), label)
+        return run.absolute()
+
+    def has_warm_up(self, experiment: Experiment) -> bool:
+        """Tell whether a warm-up has been trained on this machine."""
+        run = self._warm_up_folder(experiment)
+        return (run / "summary.json").exists() and (run / MODEL).exists()
+
+    def _warm_up_folder(self, experiment: Experiment) -> Path:
+        return self._work / f"warm-{experiment.sha256[:16]}"
+
+    def _train(self, run: Path, simulation: Simulation, label: str) -> None:
+        seed, stages = simulation.experiment.seed, simulation.experiment.stages
+        every = max(1, stages[-1].rounds // _SAVES)
+        shown = self.console if self.console.is_terminal else Console(quiet=True)
+        with RunFolder.resume(run, simulation) as folder:
+            folder.notices.clear()
+            steps = conduct(simulation, self.workers, folder.start)
+            carry_on(folder, simulation, steps, f"{label} seed {seed}", shown, every)
+
+    def _build(self, experiment: Experiment) -> Simulation:
+        placed = experiment.model_copy(update={"device": self.device})
+        return build(placed, self.data_dir)
+
+    @property
+    def _work(self) -> Path:
+        return self.plan.folder / "work"
+
+
+def _probes(simulation: Simulation, run: Path) -> dict[str, Any]:
+    """Ask what a linear layer can read from the last encoder."""
+    setup = simulation.setup(simulation.experiment.stages[-1])
+    weights = read_weights(run / MODEL)
+    found = {}
+    with one_thread():
+        for labels in ("all", "labeled"):
+            test = linear_probe(simulation, setup, weights, labels).test  # type: ignore[arg-type]
+            found[labels] = {
+                "accuracy": round(test.accuracy, 4),
+                "balanced_accuracy": round(test.balanced_accuracy, 4),
+                "auc": None if test.auc is None else round(test.auc, 4),
+            }
+    return found

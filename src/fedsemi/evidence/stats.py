@@ -1,0 +1,93 @@
+"""Means, spreads and paired tests over seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean and sample standard deviation over seeds."""
+
+    n: int
+    mean: float
+    sd: float | None
+    """None for a single seed."""
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Two methods on the same seeds: differences a − b and what they show."""
+
+    n: int
+    mean: float
+    low: float | None
+    high: float | None
+    """95 % interval of the mean difference by Student's t."""
+    t: float | None
+    p_t: float | None
+    p_wilcoxon: float | None
+    """Exact signed-rank test; it cannot fall below 2^(1 − n)."""
+    wins: int
+    losses: int
+    p_sign: float | None
+    """Exact sign test, two-sided; ties are left out."""
+
+    @property
+    def verdict(self) -> str:
+        """Say in a word what the interval shows."""
+        if self.low is None or self.high is None:
+            return "one seed"
+        if self.low > 0:
+            return "ahead"
+        return "behind" if self.high < 0 else "undecided"
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Return mean and sample standard deviation."""
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return Spread(len(values), mean, None)
+    variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    return Spread(len(values), mean, math.sqrt(variance))
+
+
+def gap_closed(value: float, lower: float, upper: float) -> float | None:
+    """Return which share of the way from lower to upper bound a method goes."""
+    return None if upper <= lower else (value - lower) / (upper - lower)
+
+
+def paired(a: Sequence[float], b: Sequence[float]) -> Paired:
+    """Test whether a and b differ; entry i of both is of the same seed."""
+    difference = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
+    n, mean = len(difference), float(difference.mean())
+    wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
+    decided = wins + losses
+    sign = stats.binomtest(wins, decided).pvalue if decided else 1.0
+    if n < 2:
+        return Paired(n, mean, None, None, None, None, None, wins, losses, None)
+    error = float(difference.std(ddof=1)) / math.sqrt(n)
+    if error == 0.0:
+        # All differences are the same: no spread, so no t.
+        same = Paired(n, mean, mean, mean, None, None, None, wins, losses, float(sign))
+        return same
+    t = mean / error
+    reach = float(stats.t.ppf(0.975, n - 1)) * error
+    signed = stats.wilcoxon(difference, method="exact").pvalue if decided == n else None
+    return Paired(
+        n,
+        mean,
+        mean - reach,
+        mean + reach,
+        t,
+        float(2 * stats.t.sf(abs(t), n - 1)),
+        None if signed is None else float(signed),
+        wins,
+        losses,
+        float(sign),
+    )
