@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from fedsemi.cli.options import DataDir, Overrides, Workers
-from fedsemi.evidence.catalogue import Setting, find, only
+from fedsemi.cli.options import ConfigPath, DataDir, Overrides, Workers
+from fedsemi.evidence.catalogue import Artefact, find, only
+from fedsemi.evidence.compare import comparison_of, read_own
 from fedsemi.evidence.estimate import Clock
 from fedsemi.evidence.figures import CATALOGUE
-from fedsemi.evidence.jobs import Job, Plan, make_plan
+from fedsemi.evidence.jobs import Job, Plan, Source, make_plan
 from fedsemi.evidence.output import write_all
-from fedsemi.evidence.profiles import Profile, read_profile
+from fedsemi.evidence.profiles import read_profile
 from fedsemi.evidence.records import Record, read_records, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.runner import Runner
@@ -25,11 +26,10 @@ from fedsemi.session import available_cores
 _KB_A_RECORD = 12
 
 Seeds = Annotated[int, typer.Option(min=0, help="Seeds 1 to N; 0 for the profile's.")]
-Out = Annotated[
-    Path | None, typer.Option(help="Folder of records and tables; results/<profile>.")
-]
+Out = Annotated[Path | None, typer.Option(help="Folder of records, tables and plots.")]
 PlanOnly = Annotated[bool, typer.Option("--plan", help="Show the plan and stop.")]
 Probe = Annotated[bool, typer.Option(help="Time a few rounds for the estimate.")]
+Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, mps.")]
 
 
 def reproduce(
@@ -46,37 +46,81 @@ def reproduce(
     out: Out = None,
     workers: Workers = 0,
     data_dir: DataDir = None,
-    device: Annotated[str, typer.Option(help="Where to compute.")] = "cpu",
+    device: Device = "cpu",
     plan_only: PlanOnly = False,
     probe: Probe = True,
 ) -> None:
     """Make a table or figure of the paper again, with error bars.
 
-    A run is found by the hash of its settings, so that what was done before, here or on
-    another machine, is not done again. Ctrl-C stops; the same command goes on.
+    A run is found by the hash of its settings: what was done before, here or on another
+    machine, is not done again. Ctrl-C stops; the same command goes on. The results
+    are in results/PROFILE unless --out says otherwise.
 
     --only takes lists: --only svhn,isic18/lower,upper,semianagg
 
     Example: fedsemi reproduce table1 --profile small --seeds 3 --only svhn
     """
     artefacts = find(names, CATALOGUE)
-    chosen = read_profile(profile, overrides or [])
-    folder = out or Path("results") / profile
+    source = read_profile(profile, overrides or [])
     wanted = [each for artefact in artefacts for each in artefact.settings]
-    plan = make_plan(only(wanted, pattern), chosen, seeds or chosen.seeds, folder)
-    console = Console()
+    folder, count = out or Path("results") / profile, seeds or source.seeds
+    plan = make_plan(only(wanted, pattern), source, count, folder)
     runner = Runner(
-        plan, profile, workers or available_cores(), console, data_dir, device
+        plan, profile, workers or available_cores(), Console(), data_dir, device
     )
-    _show_plan(plan, Clock(runner, read_records(folder)), console, probe)
+    # The page always has everything that is known, whatever is run this time.
+    _carry_out(runner, list(CATALOGUE.values()), source, count, plan_only, probe)
+
+
+def compare(
+    config: ConfigPath,
+    methods: Annotated[
+        str, typer.Option(help="Separated by commas; lower and upper are the bounds.")
+    ] = "lower,fedavg-semi,uniform-semi,semianagg,upper",
+    seeds: Seeds = 3,
+    overrides: Overrides = None,
+    out: Out = None,
+    workers: Workers = 0,
+    data_dir: DataDir = None,
+    device: Device = "cpu",
+    plan_only: PlanOnly = False,
+    probe: Probe = True,
+) -> None:
+    """Compare methods on a config of your own, over several seeds.
+
+    All methods share the stages before the last one, which are run once for each seed.
+    A method takes over those settings of the last stage that it knows.
+
+    Example: fedsemi compare configs/cpu/svhn.toml --methods uniform-semi,semianagg
+    """
+    source = read_own(config, overrides or [])
+    artefact = comparison_of(source, [name.strip() for name in methods.split(",")])
+    folder = out or Path("results") / "compare" / source.name
+    plan = make_plan(artefact.settings, source, max(seeds, 1), folder)
+    runner = Runner(
+        plan, source.name, workers or available_cores(), Console(), data_dir, device
+    )
+    _carry_out(runner, [artefact], source, max(seeds, 1), plan_only, probe)
+
+
+def _carry_out(
+    runner: Runner,
+    artefacts: Sequence[Artefact],
+    source: Source,
+    seeds: int,
+    plan_only: bool,
+    probe: bool,
+) -> None:
+    folder, console = runner.plan.folder, runner.console
+    _show_plan(runner.plan, Clock(runner, read_records(folder)), console, probe)
     if plan_only:
         return
     try:
-        runner.run(_telling(plan, console))
+        runner.run(_telling(runner.plan, console))
     finally:
-        count = max(seeds or chosen.seeds, 1)
-        evidence = Evidence(chosen, count, read_records(folder))
-        page = write_all(folder, artefacts, evidence)
+        page = write_all(
+            folder, artefacts, Evidence(source, seeds, read_records(folder))
+        )
         console.print(f"tables and plots: {page}", soft_wrap=True)
 
 
@@ -94,16 +138,15 @@ def _show_plan(plan: Plan, clock: Clock, console: Console, probe: bool) -> None:
         return
     seconds = clock.seconds_left(probe)
     if seconds is None:
-        console.print("time unknown; --probe measures it")
+        console.print("time not measured; leave --no-probe away to measure it")
     else:
-        workers = clock.runner.workers
-        console.print(f"about {duration(seconds)} with {workers} workers")
+        console.print(f"about {duration(seconds)}, workers: {clock.runner.workers}")
 
 
 def _telling(plan: Plan, console: Console) -> Callable[[Job, Record], None]:
     def told(job: Job, record: Record) -> None:
-        accuracy = score(record, "accuracy")
-        balanced = score(record, "balanced_accuracy")
+        accuracy = score(record, "accuracy") or 0.0
+        balanced = score(record, "balanced_accuracy") or 0.0
         console.print(
             f"[{len(plan.done)}/{len(plan.jobs)}] {job.setting.label} seed {job.seed}: "
             f"Acc {accuracy:.1f} B-Acc {balanced:.1f}, {duration(record['seconds'])}",

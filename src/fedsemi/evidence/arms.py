@@ -138,6 +138,11 @@ CONSTANTS: dict[str, dict[str, dict[str, Any]]] = {
 """What the papers set by data set; the same in every profile."""
 
 
+def is_built(name: str) -> bool:
+    """Tell whether the package has the methods of an arm; a method is its own arm."""
+    return name in METHODS if name not in ARMS else ARMS[name].is_built
+
+
 def arm_of(name: str) -> Arm:
     """Find an arm, or say which one was probably meant."""
     if name not in ARMS:

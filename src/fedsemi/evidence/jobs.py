@@ -7,11 +7,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from fedsemi.config import Experiment
-from fedsemi.evidence.arms import arm_of
+from fedsemi.evidence.arms import ARMS, is_built
 from fedsemi.evidence.catalogue import Setting
-from fedsemi.evidence.profiles import Profile
+
+
+class Source(Protocol):
+    """Writes the config of a setting: a profile, or somebody's own config."""
+
+    @property
+    def name(self) -> str:
+        """What the results are called."""
+
+    def experiment(self, setting: Setting, seed: int) -> Experiment:
+        """Write the config of a setting."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +32,11 @@ class Job:
     setting: Setting
     seed: int
     experiment: Experiment
+
+    @property
+    def probes(self) -> bool:
+        """Whether a linear probe is part of the record."""
+        return self.setting.arm in ARMS and ARMS[self.setting.arm].probes
 
     @cached_property
     def key(self) -> str:
@@ -84,13 +100,13 @@ def record_path(folder: Path, key: str) -> Path:
 
 
 def make_plan(
-    settings: Iterable[Setting], profile: Profile, seeds: int, folder: Path
+    settings: Iterable[Setting], source: Source, seeds: int, folder: Path
 ) -> Plan:
     """Plan every setting with each seed; a whole seed comes before the next."""
     wanted = list(dict.fromkeys(settings))
-    built = [each for each in wanted if arm_of(each.arm).is_built]
+    built = [each for each in wanted if is_built(each.arm)]
     jobs = [
-        Job(each, seed, profile.experiment(each, seed))
+        Job(each, seed, source.experiment(each, seed))
         for seed in range(1, seeds + 1)
         for each in built
     ]

@@ -29,8 +29,8 @@ NOTES: dict[str, str] = {
     "log-order": "The released code logs the contribution of client i under 11 − i. If "
     "the paper's plot came from that log, its clients are mirrored and its agreement "
     "with leave-one-out does not hold.",
-    "loo-two": "The released leave-one-out mode drops a second client; here exactly one "
-    "is left out.",
+    "loo-two": "The released leave-one-out mode drops a second client; here exactly "
+    "one is left out.",
     "bold": "48.31 % precision is bold in the paper, but 50.33 % in the same column is "
     "higher.",
     "fedrod": "Under our reading FedRoD's personal heads change nothing that is sent: "

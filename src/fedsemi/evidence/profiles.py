@@ -1,4 +1,4 @@
-"""Profiles: how large an experiment is. One TOML file each, the same for all methods."""
+"""Profiles: how large an experiment is, the same for all methods; one TOML each."""
 
 from __future__ import annotations
 

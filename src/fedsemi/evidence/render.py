@@ -63,8 +63,22 @@ def as_csv(artefact: Artefact, evidence: Evidence) -> str:
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(
-        ["artefact", "dataset", "arm", "partition", "metric", "source", "paper"]
-        + ["profile", "seeds", "mean", "sd", "gap_closed", "paper_gap", "verdict"]
+        [
+            "artefact",
+            "dataset",
+            "arm",
+            "partition",
+            "metric",
+            "source",
+            "paper",
+            "profile",
+            "seeds",
+            "mean",
+            "sd",
+            "gap_closed",
+            "paper_gap",
+            "verdict",
+        ]
     )
     for line in evidence.lines(artefact):
         cell, ours = line.cell, line.ours
@@ -72,8 +86,11 @@ def as_csv(artefact: Artefact, evidence: Evidence) -> str:
         setting = [cell.setting.dataset, cell.setting.arm, partition]
         numbers = [ours.n, ours.mean, ours.sd] if ours else [0, None, None]
         writer.writerow(
-            [artefact.name, *setting, cell.metric, cell.source, cell.paper]
-            + [evidence.profile.name, *numbers, line.gap, line.paper_gap, line.verdict]
+            [
+                *(artefact.name, *setting, cell.metric, cell.source, cell.paper),
+                *(evidence.source.name, *numbers),
+                *(line.gap, line.paper_gap, line.verdict),
+            ]
         )
     return target.getvalue()
 
@@ -86,7 +103,7 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _about(evidence: Evidence) -> str:
-    name = evidence.profile.name
+    name = evidence.source.name
     if name == "paper":
         return "Profile `paper`: the paper's settings."
     return (
@@ -109,7 +126,7 @@ def _row(evidence: Evidence, line: Line) -> tuple[str, ...]:
     if ours is not None:
         deviation = "" if ours.sd is None else f" ± {ours.sd:.1f}"
         seeds = f"{ours.n} seed{'s' if ours.n > 1 else ''}"
-        measured = f"{ours.mean:.1f}{deviation} ({seeds}, {evidence.profile.name})"
+        measured = f"{ours.mean:.1f}{deviation} ({seeds}, {evidence.source.name})"
     return (
         where,
         cell.row,

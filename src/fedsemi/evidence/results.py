@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fedsemi.evidence.arms import arm_of
+from fedsemi.evidence.arms import is_built
 from fedsemi.evidence.catalogue import Artefact, Cell, Setting
-from fedsemi.evidence.jobs import Job
-from fedsemi.evidence.profiles import Profile
+from fedsemi.evidence.jobs import Job, Source
 from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.stats import Paired, Spread, gap_closed, paired, spread
 
@@ -41,17 +40,17 @@ class Comparison:
 class Evidence:
     """The records of a profile, found by the hash of what a setting asks for."""
 
-    profile: Profile
+    source: Source
     seeds: int
     records: Mapping[str, Record]
 
     def found(self, setting: Setting) -> dict[int, Record]:
         """Return the records of a setting by seed."""
-        if not arm_of(setting.arm).is_built:
+        if not is_built(setting.arm):
             return {}
         found = {}
         for seed in range(1, self.seeds + 1):
-            job = Job(setting, seed, self.profile.experiment(setting, seed))
+            job = Job(setting, seed, self.source.experiment(setting, seed))
             if job.key in self.records:
                 found[seed] = self.records[job.key]
         return found
@@ -100,7 +99,7 @@ class Evidence:
 
     def _line(self, artefact: Artefact, cell: Cell) -> Line:
         values = self.scores(cell.setting, cell.metric, cell.source)
-        if not arm_of(cell.setting.arm).is_built:
+        if not is_built(cell.setting.arm):
             return Line(cell, None, None, self._paper_gap(artefact, cell), "not built")
         if not values:
             return Line(cell, None, None, self._paper_gap(artefact, cell), "not run")
@@ -144,7 +143,7 @@ class Evidence:
             ours = same[0].setting if same else ours
         test = self._paired(ours, cell.setting, cell.metric)
         if test is None:
-            return "SemiAnAgg not run"
+            return ""
         here = f"SemiAnAgg {test.mean:+.1f}, {test.verdict}"
         claim = [
             c.paper

@@ -15,7 +15,6 @@ from fedsemi.build import Simulation, build
 from fedsemi.config import Experiment
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import Interrupted, RunInUse
-from fedsemi.evidence.arms import arm_of
 from fedsemi.evidence.jobs import Job, Plan
 from fedsemi.evidence.records import Record, make_record, write_record
 from fedsemi.experiment import conduct
@@ -70,7 +69,7 @@ class Runner:
             rest = simulation.federation.without(job.setting.without)
             simulation = replace(simulation, federation=rest)
         self._train(run, simulation, job.setting.label)
-        probe = _probes(simulation, run) if arm_of(job.setting.arm).probes else None
+        probe = _probes(simulation, run) if job.probes else None
         record = make_record(job, self.profile, run, warm_up, {"probe": probe})
         write_record(self.plan.folder, job, record)
         shutil.rmtree(run)

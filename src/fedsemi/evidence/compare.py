@@ -1,0 +1,70 @@
+"""Compare methods on somebody's own config: only the last stage differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from fedsemi.config import Experiment, load_config, make_experiment
+from fedsemi.errors import ConfigError
+from fedsemi.evidence.catalogue import Artefact, Cell, Chart, Metric, Setting
+from fedsemi.explain import known
+from fedsemi.methods import METHODS
+
+_BOUNDS = ("lower", "upper")
+_METRICS: tuple[Metric, ...] = ("accuracy", "balanced_accuracy", "auc")
+
+
+@dataclass(frozen=True)
+class OwnConfig:
+    """A config whose last stage is given to one method after the other."""
+
+    name: str
+    base: Experiment
+
+    def experiment(self, setting: Setting, seed: int) -> Experiment:
+        """Write the config of a method."""
+        content = self.base.model_dump(mode="json") | {"seed": seed}
+        content["stages"] = _stages(content["stages"], setting.arm)
+        if setting.arm == "upper":
+            labels = {"labeled_clients": "all", "labeled_fraction": None}
+            content["partition"] = content["partition"] | labels
+        return make_experiment(content)
+
+
+def read_own(path: Path, overrides: Sequence[str]) -> OwnConfig:
+    """Read a config to compare methods on."""
+    base = load_config(path, overrides)
+    if base.sites is not None:
+        raise ConfigError(
+            "compare needs a simulation: real sites have no upper bound and no second "
+            "seed; use `fedsemi run` and `fedsemi diff`",
+            code="FS4109",
+        )
+    return OwnConfig(path.stem, base)
+
+
+def comparison_of(own: OwnConfig, methods: Sequence[str]) -> Artefact:
+    """Make a table with a line for each method, and their curves."""
+    for method in methods:
+        known("--methods", method, [*METHODS, *_BOUNDS])
+    settings = tuple(Setting(own.base.data.name, method) for method in methods)
+    cells = [Cell(s.arm, s, metric) for metric in _METRICS for s in settings]
+    charts = [Chart("curves", m.replace("_", " "), settings, m) for m in _METRICS[:2]]
+    tests = tuple(each for each in settings if each.arm == "semianagg")
+    title = f"{', '.join(methods)} on {own.name}"
+    return Artefact("compare", title, tuple(cells), tuple(charts), tests=tests)
+
+
+def _stages(stages: Sequence[Mapping[str, Any]], method: str) -> list[dict[str, Any]]:
+    """Give the last stage to a method, with those settings that it knows as well."""
+    *before, last = [dict(stage) for stage in stages]
+    if method in _BOUNDS:
+        rounds = sum(stage["rounds"] for stage in stages)
+        return [{"method": "supervised", "rounds": rounds, "local": last["local"]}]
+    names = {field.name for field in fields(METHODS[method])} - {"setup"}
+    shared = {"rounds", "local", *(names if last["method"] != method else last)}
+    kept = {key: value for key, value in last.items() if key in shared}
+    return [*before, {**kept, "method": method}]
