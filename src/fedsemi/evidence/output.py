@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fedsemi.evidence.catalogue import Artefact
+from fedsemi.evidence.page import evidence_page
 from fedsemi.evidence.render import as_csv, as_markdown
 from fedsemi.evidence.results import Evidence
 from fedsemi.storage import make_folder, write_whole
@@ -20,4 +21,6 @@ def write_all(folder: Path, artefacts: Sequence[Artefact], evidence: Evidence) -
         if artefact.cells:
             lines = as_csv(artefact, evidence)
             write_whole(folder / f"{artefact.name}.csv", lines.encode())
-    return folder
+    page = folder / "index.html"
+    write_whole(page, evidence_page(artefacts, evidence).encode())
+    return page

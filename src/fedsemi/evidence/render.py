@@ -44,18 +44,21 @@ def paired_rows(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
 
 def as_markdown(artefact: Artefact, evidence: Evidence) -> str:
     """Write a table or figure as Markdown."""
-    lines = [f"# {_name(artefact)}: {artefact.title}", "", _about(evidence), ""]
+    lines = [f"# {name_of(artefact)}: {artefact.title}", "", about(evidence), ""]
     rows = table_rows(evidence, evidence.lines(artefact))
     if rows:
         lines += [markdown_table(HEAD, rows), ""]
     tests = paired_rows(evidence.comparisons(artefact))
     if tests:
         lines += ["Paired over seeds:", "", markdown_table(TEST_HEAD, tests), ""]
-    named = dict.fromkeys(
-        [*artefact.notes, *(n for cell in artefact.cells for n in cell.notes)]
-    )
-    lines += [f"- *{name}*: {NOTES[name]}" for name in named]
+    lines += [f"- *{name}*: {NOTES[name]}" for name in notes_of(artefact)]
     return "\n".join(lines) + "\n"
+
+
+def notes_of(artefact: Artefact) -> list[str]:
+    """Name the disagreements that touch an artefact or one of its cells."""
+    by_cell = [name for cell in artefact.cells for name in cell.notes]
+    return list(dict.fromkeys([*artefact.notes, *by_cell]))
 
 
 def as_csv(artefact: Artefact, evidence: Evidence) -> str:
@@ -102,7 +105,8 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def _about(evidence: Evidence) -> str:
+def about(evidence: Evidence) -> str:
+    """Say what kind of numbers these are."""
     name = evidence.source.name
     if name == "paper":
         return "Profile `paper`: the paper's settings."
@@ -113,7 +117,8 @@ def _about(evidence: Evidence) -> str:
     )
 
 
-def _name(artefact: Artefact) -> str:
+def name_of(artefact: Artefact) -> str:
+    """Write out the name of an artefact."""
     return artefact.name.replace("table", "Table ").replace("fig", "Figure ")
 
 

@@ -152,7 +152,7 @@ class Evidence:
         ]
         if not claim or cell.paper is None or cell.setting.arm.startswith(OURS):
             return here
-        return f"{here} (paper {claim[0] - cell.paper:+.1f})"
+        return f"{here} (paper {claim[0] - cell.paper:+.2f})"
 
 
 def _paper(artefact: Artefact, cell: Cell, bound: str) -> float | None:

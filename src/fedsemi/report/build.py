@@ -20,7 +20,13 @@ def report(runs: Sequence[Run]) -> str:
     return page(title, view_of(runs), live=False)
 
 
-def page(title: str, view: dict[str, Any], *, live: bool) -> str:
+def page(
+    title: str,
+    view: dict[str, Any],
+    *,
+    live: bool,
+    scripts: Sequence[str] = _SCRIPTS,
+) -> str:
     """Put data, style and scripts into one page; a live one asks for more data."""
     content = json.dumps({"live": live, **view}, separators=(",", ":"))
     parts = {
@@ -28,7 +34,7 @@ def page(title: str, view: dict[str, Any], *, live: bool) -> str:
         "STYLE": _asset("style.css"),
         # A class name may contain "</script>"; in JSON, "<" may be written otherwise.
         "DATA": content.replace("<", "\\u003c"),
-        "SCRIPT": "\n".join(_asset(name) for name in _SCRIPTS),
+        "SCRIPT": "\n".join(_asset(name) for name in scripts),
     }
     text = _asset("page.html")
     before, *others = text.split("{{")

@@ -1,0 +1,77 @@
+"""The commands, from the words typed to the files written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fedsemi.cli import app
+from fedsemi.errors import ConfigError
+from fedsemi.evidence.figures import CATALOGUE
+
+TINY = [
+    *("--profile", "smoke", "--workers", "1", "--no-probe"),
+    *("--set", "warm_up=1", "--set", "rounds=1"),
+    *("--set", "data.train_limit=150", "--set", "data.test_limit=40"),
+]
+
+
+def test_a_table_is_made_and_made_again_from_its_records(tmp_path: Path) -> None:
+    words = ["reproduce", "table3", *TINY, "--out", str(tmp_path)]
+    words += ["--only", "isic18/uniform,semianagg"]
+    first = CliRunner().invoke(app, words)
+    assert first.exit_code == 0, first.output
+    assert "2 runs: 0 done, 2 to do" in first.output
+    text = (tmp_path / "table3.md").read_text()
+    assert "(1 seed, smoke)" in text and "not run" in text
+    assert (tmp_path / "index.html").stat().st_size > 10_000
+    second = CliRunner().invoke(app, words)
+    assert "2 runs: 2 done, 0 to do" in second.output
+    assert (tmp_path / "table3.md").read_text() == text
+
+
+def test_a_plan_runs_nothing(tmp_path: Path) -> None:
+    words = ["reproduce", "all", "--profile", "smoke", "--plan", "--no-probe"]
+    result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "none")])
+    assert "to do" in result.output and not (tmp_path / "none").exists()
+
+
+def test_methods_are_compared_on_a_config_of_ones_own(tmp_path: Path) -> None:
+    config = tmp_path / "mine.toml"
+    config.write_text(
+        'data = { name = "synthetic", train_limit = 120, test_limit = 40 }\n'
+        'model = { name = "resnet8", width = 4 }\n'
+        "partition = { num_clients = 3 }\n"
+        '[[stages]]\nmethod = "supervised"\nrounds = 1\n'
+        '[[stages]]\nmethod = "semianagg"\nrounds = 1\nlearner = { cutoff = 0.5 }\n'
+    )
+    words = ["compare", str(config), "--methods", "lower,uniform-semi,semianagg"]
+    words += ["--seeds", "1", "--workers", "1", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    assert "about" in result.output
+    text = (tmp_path / "out" / "compare.md").read_text()
+    assert text.count("(1 seed, mine)") == 9
+
+
+def test_an_unknown_method_is_one_line(tmp_path: Path) -> None:
+    config = tmp_path / "mine.toml"
+    config.write_text(
+        'data = { name = "synthetic" }\nmodel = { name = "resnet8" }\n'
+        '[[stages]]\nmethod = "supervised"\nrounds = 1\n'
+    )
+    words = ["compare", str(config), "--methods", "semiangg"]
+    with pytest.raises(ConfigError, match="did you mean 'semianagg'"):
+        CliRunner().invoke(app, words, catch_exceptions=False)
+
+
+@pytest.mark.slow
+def test_every_table_and_figure_is_made_by_the_smoke_profile(tmp_path: Path) -> None:
+    words = ["reproduce", "all", "--profile", "smoke", "--no-probe"]
+    result = CliRunner().invoke(app, [*words, "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    for name in CATALOGUE:
+        assert (tmp_path / f"{name}.md").is_file()
+    assert "not run" not in (tmp_path / "table1.md").read_text()

@@ -1,0 +1,42 @@
+"""A table of two rows whose runs take a second."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from fedsemi.evidence.catalogue import Artefact, Cell, setting
+from fedsemi.evidence.jobs import Plan, make_plan
+from fedsemi.evidence.profiles import Profile, read_profile
+from fedsemi.evidence.runner import Runner
+
+TINY = ("warm_up=1", "rounds=1", "data.train_limit=120", "data.test_limit=40")
+FEW = {"num_clients": 3}
+
+
+@pytest.fixture
+def tiny() -> Profile:
+    return read_profile("smoke", TINY)
+
+
+@pytest.fixture
+def table() -> Artefact:
+    arms = {"fedavg-semi": 67.79, "semianagg": 72.24}
+    cells = [
+        Cell(arm, setting("isic18", arm, **FEW), "accuracy", paper)
+        for arm, paper in arms.items()
+    ]
+    tests = (setting("isic18", "semianagg", **FEW),)
+    return Artefact("table0", "Two methods", tuple(cells), tests=tests)
+
+
+@pytest.fixture
+def plan(tiny: Profile, table: Artefact, tmp_path: Path) -> Plan:
+    return make_plan(table.settings, tiny, 1, tmp_path)
+
+
+@pytest.fixture
+def runner(plan: Plan) -> Runner:
+    return Runner(plan, "smoke", 1, Console(quiet=True))

@@ -1,0 +1,52 @@
+"""Plans: what is wanted, and what is there already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fedsemi.evidence.catalogue import Setting, setting
+from fedsemi.evidence.jobs import Plan, make_plan
+from fedsemi.evidence.profiles import Profile, read_profile
+
+
+def test_a_finished_run_is_found_by_its_hash(plan: Plan) -> None:
+    first, second = plan.jobs
+    path = plan.record_path(first)
+    path.parent.mkdir(parents=True)
+    path.write_text("{}")
+    assert plan.done == [first] and plan.todo == [second]
+
+
+def test_another_setting_seed_or_profile_has_another_hash(
+    tiny: Profile, tmp_path: Path
+) -> None:
+    ours = setting("isic18", "semianagg")
+    without = Setting("isic18", "semianagg", (), 3)
+    keys = [
+        job.key
+        for each in (tiny, read_profile("smoke"))
+        for job in make_plan([ours, without], each, 2, tmp_path).jobs
+    ]
+    assert len(set(keys)) == 8
+
+
+def test_the_same_experiment_under_two_names_is_run_once(
+    tiny: Profile, tmp_path: Path
+) -> None:
+    # In the smoke profile both data sets are the same made images.
+    both = [setting("svhn", "lower"), setting("cifar100", "lower")]
+    assert len(make_plan(both, tiny, 1, tmp_path).jobs) == 1
+
+
+def test_a_method_that_is_not_built_is_named_and_left_out(
+    tiny: Profile, tmp_path: Path
+) -> None:
+    from fedsemi.evidence.arms import ARMS, Arm, Step
+
+    ARMS["no-such"] = Arm("No such method", (Step("no-such-method", "rounds"),))
+    try:
+        missing = setting("svhn", "no-such")
+        plan = make_plan([missing, setting("svhn", "lower")], tiny, 1, tmp_path)
+    finally:
+        del ARMS["no-such"]
+    assert plan.unbuilt == (missing,) and len(plan.jobs) == 1

@@ -1,0 +1,69 @@
+"""Runs: a shared warm-up, one record each, and nothing lost when stopped."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fedsemi.build import build
+from fedsemi.errors import Interrupted
+from fedsemi.evidence.jobs import Job, Plan
+from fedsemi.evidence.records import Record, read_records
+from fedsemi.evidence.runner import Runner
+from fedsemi.experiment import conduct
+from fedsemi.weights import digest
+
+
+def test_interrupted_work_continues_where_it_stopped(
+    plan: Plan, runner: Runner
+) -> None:
+    class Stopped(Exception):
+        pass
+
+    def stop(job: Job, record: Record) -> None:
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        runner.run(stop)
+    assert len(plan.done) == 1
+    before = {job.key: plan.record_path(job).read_bytes() for job in plan.done}
+    ran: list[str] = []
+    runner.run(lambda job, record: ran.append(job.key))
+    assert ran == [plan.jobs[1].key] and not plan.todo
+    for key, content in before.items():
+        assert (plan.folder / "runs" / f"{key}.json").read_bytes() == content
+
+
+def test_a_shared_warm_up_gives_the_bits_of_running_both_stages(
+    plan: Plan, runner: Runner
+) -> None:
+    job = plan.jobs[1]
+    record = runner.run_job(job)
+    *_, straight = conduct(build(job.experiment))
+    assert record["model_sha256"] == digest(straight.weights)
+    assert len(list((plan.folder / "work").iterdir())) == 1  # the warm-up's
+
+
+def test_a_record_is_small_text_with_what_tables_and_plots_need(
+    plan: Plan, runner: Runner
+) -> None:
+    runner.run_job(plan.jobs[1])
+    path = plan.record_path(plan.jobs[1])
+    assert path.stat().st_size < 20_000
+    record = json.loads(path.read_text())
+    assert record == read_records(plan.folder)[plan.jobs[1].key]
+    assert record["rounds"]["accuracy"] and record["warm_up"]["accuracy"]
+    assert set(record["clients"]["contribution"]) == {"1", "2"}
+    assert record["config"]["stages"][0]["rounds"] == 1, "the config is the whole one"
+
+
+def test_a_signal_is_told_as_something_to_continue(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: Runner, job: Job) -> Record:
+        raise Interrupted("stop requested")
+
+    monkeypatch.setattr(Runner, "run_job", interrupted)
+    with pytest.raises(Interrupted, match="same command goes on"):
+        runner.run(lambda job, record: None)

@@ -1,0 +1,53 @@
+"""Statistics by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedsemi.evidence.stats import gap_closed, paired, spread
+
+
+def test_the_gap_closed_by_hand() -> None:
+    # The paper's SVHN column: 91.69 between 75.86 and 94.77.
+    assert gap_closed(91.69, 75.86, 94.77) == pytest.approx(15.83 / 18.91)
+    assert gap_closed(70.0, 75.0, 95.0) == pytest.approx(-0.25)
+    assert gap_closed(70.0, 75.0, 75.0) is None
+
+
+def test_the_spread_is_the_sample_deviation() -> None:
+    found = spread([1.0, 2.0, 6.0])
+    assert (found.n, found.mean) == (3, 3.0)
+    assert found.sd == pytest.approx(7**0.5)
+    assert spread([4.0]).sd is None
+
+
+def test_a_paired_test_by_hand() -> None:
+    # Differences 1, 2, 3: mean 2, deviation 1, error 1 / sqrt 3, t = 2 sqrt 3.
+    found = paired([11, 22, 33], [10, 20, 30])
+    assert found.mean == 2 and found.t == pytest.approx(2 * 3**0.5)
+    # With two degrees of freedom P(|T| > t) = 1 - t / sqrt(t^2 + 2) = 1 - sqrt(6 / 7).
+    assert found.p_t == pytest.approx(1 - (6 / 7) ** 0.5)
+    # 4.302653 is the 97.5 % point of t with two degrees of freedom.
+    assert found.low == pytest.approx(2 - 4.302653 / 3**0.5, abs=1e-5)
+    assert found.verdict == "undecided"
+    # All three of one sign: 2 of the 8 sign patterns are as extreme.
+    assert found.p_wilcoxon == pytest.approx(0.25)
+    assert found.p_sign == pytest.approx(0.25)
+    assert (found.wins, found.losses) == (3, 0)
+
+
+def test_a_clear_difference_is_ahead_or_behind() -> None:
+    a, b = [10.0, 11.0, 12.0, 13.0], [1.0, 2.1, 2.9, 4.0]
+    assert paired(a, b).verdict == "ahead" and paired(b, a).verdict == "behind"
+
+
+def test_one_seed_shows_a_difference_and_no_test() -> None:
+    found = paired([3.0], [1.0])
+    assert (found.mean, found.p_t, found.low) == (2.0, None, None)
+    assert found.verdict == "one seed"
+
+
+def test_equal_methods_have_no_t() -> None:
+    found = paired([1.0, 2.0], [1.0, 2.0])
+    assert (found.mean, found.t, found.p_sign) == (0.0, None, 1.0)
+    assert found.verdict == "undecided"
