@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, cast, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -243,10 +243,11 @@ def _checked(kind: type[T], content: Mapping[str, Any], prefix: str = "") -> T:
 
 def _parsed(kind: type[T], content: Mapping[str, Any]) -> T:
     # By way of JSON: strict pydantic takes a table for a dataclass only from there.
-    return _adapter(kind).validate_json(json.dumps(content, default=str))
+    adapter: TypeAdapter[T] = _adapter(cast(Any, kind))
+    return adapter.validate_json(json.dumps(content, default=str))
 
 
 @cache
-def _adapter(kind: type[T]) -> TypeAdapter[T]:
+def _adapter(kind: Any) -> TypeAdapter[Any]:
     # To make one takes far longer than to use it.
     return TypeAdapter(kind)

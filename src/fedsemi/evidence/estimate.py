@@ -44,7 +44,7 @@ class Clock:
 
     def _seconds(self, job: Job, probe: bool) -> float | None:
         wanted = job.setting.dataset, job.setting.arm
-        known = [
+        known: list[float] = [
             record["seconds"]
             for record in self.records.values()
             if (record["dataset"], record["arm"]) == wanted

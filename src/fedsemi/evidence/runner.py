@@ -119,7 +119,7 @@ def _probes(simulation: Simulation, run: Path) -> dict[str, Any]:
     found = {}
     with one_thread():
         for labels in ("all", "labeled"):
-            test = linear_probe(simulation, setup, weights, labels).test  # type: ignore[arg-type]
+            test = linear_probe(simulation, setup, weights, labels).test
             found[labels] = {
                 "accuracy": round(test.accuracy, 4),
                 "balanced_accuracy": round(test.balanced_accuracy, 4),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fedsemi.evidence.arms import ARMS
@@ -34,7 +35,7 @@ _FOUR: tuple[Metric, ...] = ("accuracy", "auc", "precision", "recall")
 
 def _cells(
     dataset: str,
-    values: dict[str, tuple[float | None, ...]],
+    values: Mapping[str, tuple[float | None, ...]],
     metrics: tuple[Metric, ...],
     condition: str = "",
     **partition: Any,
@@ -90,7 +91,7 @@ _PARTIAL_ISIC: dict[str, tuple[float | None, ...]] = {
     "uniform": (None, None, None, None),
     "semianagg": (70.39, 88.34, 40.71, 42.62),
 }
-_PART = {"labeled_fraction": 0.1}
+_PART: dict[str, Any] = {"labeled_fraction": 0.1}
 
 
 def _table2() -> Artefact:
@@ -121,6 +122,12 @@ def _table3() -> Artefact:
     )
 
 
+def _three(
+    cbafed: tuple[float, ...], ours: tuple[float, ...]
+) -> dict[str, tuple[float | None, ...]]:
+    return {"cbafed": cbafed, "uniform": (None,) * len(ours), "semianagg": ours}
+
+
 def _table4() -> Artefact:
     metrics: tuple[Metric, ...] = ("balanced_accuracy", "auc")
     clients = {
@@ -137,12 +144,12 @@ def _table4() -> Artefact:
     }
     cells: list[Cell] = []
     for number, (cbafed, ours) in clients.items():
-        rows = {"cbafed": cbafed, "uniform": (None, None), "semianagg": ours}
-        changed = {} if number == 10 else {"num_clients": number}
+        rows = _three(cbafed, ours)
+        changed: dict[str, Any] = {} if number == 10 else {"num_clients": number}
         cells += _cells("isic18", rows, metrics, f"{number} clients", **changed)
     for alpha, (cbafed, ours) in alphas.items():
-        rows = {"cbafed": cbafed, "uniform": (None, None), "semianagg": ours}
-        shift = {} if alpha == 0.8 else {"dirichlet_alpha": alpha}
+        rows = _three(cbafed, ours)
+        shift: dict[str, Any] = {} if alpha == 0.8 else {"dirichlet_alpha": alpha}
         cells += _cells("isic18", rows, metrics, f"alpha {alpha:g}", **shift)
     return Artefact("table4", "Number of clients and skew on ISIC-18", tuple(cells))
 
