@@ -22,6 +22,7 @@ METRICS = frozenset(
     (
         "loss",
         "admitted",
+        "anchor_bytes",
         "diversity_spread",
         "online_accuracy",
         "personal_loss",
