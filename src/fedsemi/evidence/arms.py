@@ -149,6 +149,6 @@ def arm_of(name: str) -> Arm:
         raise ConfigError(
             f"there is no method '{name}' to compare{nearest(name, ARMS)}; known: "
             + ", ".join(ARMS),
-            code="FS4109",
+            code="FS4104",
         )
     return ARMS[name]

@@ -102,7 +102,7 @@ def find(names: Sequence[str], catalogue: Mapping[str, Artefact]) -> list[Artefa
             raise ConfigError(
                 f"there is no '{name}'{nearest(name, catalogue)}; ask for table1 to "
                 "table9, fig1 to fig12, or all",
-                code="FS4109",
+                code="FS4104",
             )
     return [catalogue[name] for name in dict.fromkeys(names)]
 

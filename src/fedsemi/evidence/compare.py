@@ -41,7 +41,7 @@ def read_own(path: Path, overrides: Sequence[str]) -> OwnConfig:
         raise ConfigError(
             "compare needs a simulation: real sites have no upper bound and no second "
             "seed; use `fedsemi run` and `fedsemi diff`",
-            code="FS4109",
+            code="FS4107",
         )
     return OwnConfig(path.stem, base)
 

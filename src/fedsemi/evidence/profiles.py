@@ -41,7 +41,7 @@ def read_profile(name: str, overrides: Sequence[str] = ()) -> Profile:
     """Read a profile; overrides are `key=value` or `dataset.key=value`."""
     if name not in NAMES:
         raise ConfigError(
-            f"there is no profile '{name}'; known: {', '.join(NAMES)}", code="FS4109"
+            f"there is no profile '{name}'; known: {', '.join(NAMES)}", code="FS4104"
         )
     text = (files("fedsemi.evidence") / "profiles" / f"{name}.toml").read_text("utf-8")
     content = tomllib.loads(text)
