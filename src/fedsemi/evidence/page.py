@@ -56,7 +56,7 @@ def _section(artefact: Artefact, evidence: Evidence) -> dict[str, Any]:
         "tables": tables,
         "plots": plots,
         "missing": "not run" if wanted and not found else "",
-        "notes": [NOTES[name] for name in notes_of(artefact)],
+        "notes": [f"{name}: {NOTES[name]}" for name in notes_of(artefact)],
     }
 
 
