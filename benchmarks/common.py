@@ -72,7 +72,12 @@ class Federation:
     """A method on an engine; a call runs one round."""
 
     def __init__(
-        self, name: str, setup: Setup, clients: Sequence[Client], workers: int
+        self,
+        name: str,
+        setup: Setup,
+        clients: Sequence[Client],
+        workers: int,
+        prepared: bool = True,
     ):
         self.method = METHODS[name](setup)
         self.engine: InProcess | Workers = (
@@ -83,7 +88,8 @@ class Federation:
         weights = setup.model.build(0).state_dict()
         self.state = self.method.init(weights, self.engine.clients())
         self._rounds = run(self.method, self.engine, self.state, sys.maxsize)
-        self()  # the first round prepares clients
+        if prepared:
+            self()  # the first round prepares clients
 
     def __call__(self) -> None:
         """Run a round."""

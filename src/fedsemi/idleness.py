@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from fedsemi.messages import Weights
 from fedsemi.replies import Reply
 
 _UNMOVED = 1e-3
@@ -33,22 +34,25 @@ def idle_clients(replies: Sequence[Reply]) -> set[int]:
 def _cosines_to_others(replies: Sequence[Reply]) -> Tensor:
     """Return the cosine of each step to the sum of the other steps' directions.
 
-    Entry by entry and in two passes, so that memory does not grow with the clients.
+    Reply by reply and in two passes: thousands of them may lie on disk, and neither
+    memory nor the number of times that a file is opened grows with the entries.
     """
-    dots = torch.zeros(len(replies), dtype=torch.double)
-    square = 0.0
-    for key, old in replies[0].task.weights.items():
-        if old.is_floating_point():
-            total = torch.zeros(old.numel())
-            for reply in replies:
-                total += _direction(reply, key)
-            dots += torch.stack([_direction(r, key) @ total for r in replies])
-            square += float(total @ total)
+    total = _direction(replies[0])
+    for reply in replies[1:]:
+        total += _direction(reply)
+    dots = torch.stack([_direction(reply) @ total for reply in replies]).double()
     own = torch.tensor([float(reply.norm > 0) for reply in replies])
-    others = (square - 2 * dots + own).clamp_min(1e-30).sqrt()
+    others = (float(total @ total) - 2 * dots + own).clamp_min(1e-30).sqrt()
     return (dots - own) / others
 
 
-def _direction(reply: Reply, key: str) -> Tensor:
-    step = reply.update.weights[key].detach() - reply.task.weights[key]
-    return (step / max(reply.norm, 1e-30)).flatten()
+def _direction(reply: Reply) -> Tensor:
+    """Lay out a step of length one as a vector, without the integer counters."""
+    step = _flat(reply.update.weights, reply.task.weights)
+    step -= _flat(reply.task.weights, reply.task.weights)
+    return step.div_(max(reply.norm, 1e-30))
+
+
+def _flat(weights: Weights, like: Weights) -> Tensor:
+    keys = [key for key, value in like.items() if value.is_floating_point()]
+    return torch.cat([weights[key].detach().flatten() for key in keys])

@@ -71,7 +71,9 @@ class LazyTensors(Mapping[str, Tensor]):
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        # A file that was replaced under the same name is another file.
+        status = path.stat()
+        self._identity = path, status.st_ino, status.st_mtime_ns
         self._keys = tuple(self._open().keys())
 
     def __getitem__(self, key: str) -> Tensor:
@@ -87,9 +89,7 @@ class LazyTensors(Mapping[str, Tensor]):
         return len(self._keys)
 
     def _open(self) -> Any:
-        # A file that was replaced under the same name is another file.
-        status = self._path.stat()
-        return _opened(self._path, status.st_ino, status.st_mtime_ns)
+        return _opened(*self._identity)
 
 
 @lru_cache(maxsize=32)

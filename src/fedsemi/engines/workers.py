@@ -146,9 +146,11 @@ class Workers:
         return [self._opened(update, name) for update, name in replies]
 
     def _opened(self, update: Update, name: str) -> Update:
+        weights = self._mailbox.get(name)
         return replace(
             update,
-            weights=self._mailbox.get(name),
+            # Gate, mean and log read it several times; a mapped tensor is no copy.
+            weights=dict(weights) if len(self._infos) <= FEW else weights,
             statistics=dict(self._mailbox.get(f"{name}-statistics")),
         )
 
