@@ -93,7 +93,8 @@ def certificates(
             f"there is no site in '{folder}'; write some with `fedsemi deal`",
             code="FS3020",
         )
-    hosts = host or ["127.0.0.1", "localhost"]
+    # The coordinator's own processes call it on this machine.
+    hosts = list(dict.fromkeys([*(host or []), "127.0.0.1", "localhost"]))
     make_certificates(folder / "coordinator", sites, hosts)
     Console().print(
         f"keys for {', '.join(hosts)} and {len(sites)} sites, valid for 30 days",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fedsemi.blueprint import read_blueprint
 from fedsemi.engines.flower import processes
@@ -21,6 +22,7 @@ from fedsemi.storage import make_folder, write_whole
 
 PLAN = "plan.json"
 _START_SECONDS = 120
+_END_SECONDS = 10
 _APP = """\
 [project]
 name = "fedsemi-federation"
@@ -152,8 +154,18 @@ class Coordinator:
         )
         write_whole(app / "pyproject.toml", settings.encode())
         write_whole(app / "fedsemi_app.py", _APP_CODE.encode())
-        (self.folder / STATUS).unlink(missing_ok=True)
+        self._outlive_predecessor()
         processes.call("flwr", ["run", str(app), "fedsemi"], self.home)
+
+    def _outlive_predecessor(self) -> None:
+        """Wait until the ServerApp of a coordinator that was killed has ended too."""
+        status = self.folder / STATUS
+        if status.exists():
+            pid = json.loads(status.read_text("utf-8"))["pid"]
+            end = time.monotonic() + _END_SECONDS
+            while processes.is_alive(pid) and time.monotonic() < end:
+                time.sleep(0.2)
+            status.unlink()
 
     @property
     def _contact(self) -> str:
@@ -173,7 +185,7 @@ class Coordinator:
         """Show the log as it grows until the run is over."""
         log = self.folder / LOG
         seen = log.stat().st_size if log.exists() else 0
-        status: dict[str, object] = {}
+        status: dict[str, Any] = {}
         while not status.get("done"):
             time.sleep(0.5)
             status = self._status()
@@ -188,12 +200,12 @@ class Coordinator:
             code, _, message = str(status["error"]).partition(" ")
             raise ProtocolError(message, code=code)
 
-    def _status(self) -> dict[str, object]:
+    def _status(self) -> dict[str, Any]:
         path = self.folder / STATUS
         if not path.exists():
             return {}
-        status: dict[str, object] = json.loads(path.read_text("utf-8"))
-        if not status["done"] and not Path(f"/proc/{status['pid']}").exists():
+        status: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if not status["done"] and not processes.is_alive(status["pid"]):
             raise FedSemiError(
                 "the ServerApp ended without a word; see "
                 f"{self.home / 'flower-superlink.log'}, then start again",

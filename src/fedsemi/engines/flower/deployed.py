@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 from pathlib import Path
 
 from flwr.app import Context
@@ -15,6 +16,7 @@ from fedsemi.blueprint import Blueprint, read_blueprint
 from fedsemi.data.site import read_test_set
 from fedsemi.engines.flower.client_app import client_app, deployed_desk
 from fedsemi.engines.flower.engine import Patience
+from fedsemi.engines.flower.processes import die_with_parent
 from fedsemi.engines.flower.roster import Roster
 from fedsemi.engines.flower.simulate import run_on_grid
 from fedsemi.errors import FedSemiError
@@ -33,6 +35,9 @@ server = ServerApp()
 @server.main()
 def main(grid: Grid, context: Context) -> None:
     """Run the plan; leave record, log and status in the coordinator's folder."""
+    # Flower leaves a ServerApp behind when its SuperLink is killed; it would go on with
+    # the run beside the one that a restarted coordinator starts.
+    die_with_parent(signal.SIGKILL)
     folder = Path(str(context.run_config["folder"]))
     _write_status(folder, done=False)
     with (folder / LOG).open("a", encoding="utf-8", buffering=1) as log:

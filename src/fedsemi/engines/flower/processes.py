@@ -31,7 +31,7 @@ def start(name: str, arguments: Sequence[str], home: Path) -> subprocess.Popen[b
         stdin=subprocess.DEVNULL,
         env=environment(home),
         start_new_session=True,
-        preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+        preexec_fn=die_with_parent,
     )
 
 
@@ -111,5 +111,18 @@ def is_open(host: str, port: int) -> bool:
         return False
 
 
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGTERM)
+def is_alive(pid: int) -> bool:
+    """Tell whether a process exists."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def die_with_parent(number: int = signal.SIGTERM) -> None:
+    """Let this process get a signal when its parent ends; only Linux can do that."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, number)
