@@ -18,6 +18,7 @@ def record(round: int, accuracy: float = 0.8, stage: int = 1, **changes: Any) ->
         "stage": stage,
         "round": round,
         "validation": {
+            "num": 1000,
             "accuracy": accuracy,
             "per_class_recall": [1.0, 0.5],
             "calibration_error": 0.05,
@@ -39,6 +40,14 @@ def test_a_lasting_loss_on_held_out_images_is_told_once() -> None:
     falling = [0.8, 0.9, 0.84, 0.84, 0.84, 0.84, 0.84]
     found = kinds([record(r, a) for r, a in enumerate(falling, start=1)])
     assert found == [(5, "hurt")]
+
+
+def test_a_loss_that_few_images_explain_is_borne() -> None:
+    falling = [record(r, a) for r, a in enumerate([0.85, 0.73, 0.73, 0.73], start=1)]
+    assert kinds(falling) == [(4, "hurt")]
+    for each in falling:
+        each["validation"]["num"] = 33  # two standard errors: 0.14
+    assert kinds(falling) == []
 
 
 def test_a_short_loss_is_borne() -> None:
@@ -86,3 +95,13 @@ def test_without_held_out_images_the_other_alarms_still_work() -> None:
     for each in records:
         each["clients"]["1"]["contribution"] = 0.0
     assert kinds(records) == [(3, "idle")]
+
+
+def test_of_many_missing_classes_some_are_named() -> None:
+    names = tuple(f"class {c}" for c in range(100))
+    watchman = Watchman(AlarmSettings(), names)
+    warm = record(1, stage=0, clients={})
+    warm["validation"]["per_class_recall"] = [0.0] * 100
+    watchman.look(warm)
+    (alarm,) = watchman.look(record(1))
+    assert "class 5 and 94 more classes among" in alarm.what

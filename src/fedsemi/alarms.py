@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any, Literal
 
 from pydantic import with_config
@@ -27,7 +28,8 @@ class AlarmSettings:
     action: Literal["warn", "lower-share", "roll-back"] = "warn"
     """Only warn; or take the mean again with less of the unlabeled; or not at all."""
     tolerance: Share = 0.05
-    """Loss of held-out accuracy that is borne, as a share of one."""
+    """Loss of held-out accuracy that is borne, as a share of one; a warning bears two
+    standard errors if these are more, for a few images fall by chance."""
     patience: Count = 3
     """Rounds in a row until a warning."""
     calibration_error: Share = 0.2
@@ -90,7 +92,7 @@ class Watchman:
         recall = self._warm_up.get("per_class_recall") or []
         lost = [self._names[c] for c, value in enumerate(recall) if value == 0]
         if lost:
-            what = f"The warm-up never recognizes {', '.join(lost)}"
+            what = f"The warm-up never recognizes {_some(lost)}"
             yield "warm-up", f"{what} among the held-out images.", _WARM_UP
         error = self._warm_up.get("calibration_error", 0.0)
         if error > self._settings.calibration_error:
@@ -104,7 +106,8 @@ class Watchman:
         best = self._best["held-out"] = max(
             self._best.get("held-out", accuracy), accuracy
         )
-        if self._lasts("hurt", accuracy < best - self._settings.tolerance):
+        borne = max(self._settings.tolerance, 2 * _error(best, accuracy, validation))
+        if self._lasts("hurt", accuracy < best - borne):
             what = f"Held-out accuracy fell from {best:.1%} to {accuracy:.1%}"
             yield "hurt", f"{what} since unlabeled clients take part.", _HURT
 
@@ -140,6 +143,17 @@ class Watchman:
 def _unlabeled(record: Record) -> dict[str, Any]:
     clients = record["clients"].items()
     return {id: client for id, client in clients if client["num_unlabeled"]}
+
+
+def _error(best: float, accuracy: float, validation: Record) -> float:
+    """Return the standard error of an accuracy between two, on so many images."""
+    middle = (best + accuracy) / 2
+    return sqrt(middle * (1 - middle) / validation["num"])
+
+
+def _some(names: list[str], most: int = 6) -> str:
+    shown, rest = names[:most], len(names) - most
+    return ", ".join(shown) + (f" and {rest} more classes" if rest > 0 else "")
 
 
 _WARM_UP = (

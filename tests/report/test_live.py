@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from rich.console import Console
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.conftest import made_record
 
+from fedsemi.build import Simulation, build
+from fedsemi.config import make_experiment
 from fedsemi.errors import CannotCreate
+from fedsemi.experiment import Step, conduct
 from fedsemi.report.live import HOST, LivePage, following
+from fedsemi.run_folder import RunFolder
+from fedsemi.session import carry_on, follow
+
+QUIET = Console(quiet=True)
 
 
 def add_round(folder: Path, index: int) -> None:
@@ -76,3 +85,40 @@ def test_a_browser_shows_rounds_that_end_while_it_looks(make_run, tmp_path) -> N
         browser.wait("document.body.innerText.includes('round 3 of 2')")
         add_round(folder, 3)
         browser.wait("document.body.innerText.includes('round 4 of 2')")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs the browser chromium")
+def test_a_browser_follows_a_resumed_run(tmp_path: Path) -> None:
+    folder, short, longer = tmp_path / "run", tiny(rounds=1), tiny(rounds=2)
+    follow(short, conduct(short, 1), folder, "short", QUIET)
+    with following(folder) as server, Browser(tmp_path / "profile") as browser:
+        browser.open(server.address)
+        assert "Finished: round 2 of 2" in browser.js("document.body.innerText")
+        with RunFolder.resume(folder, longer) as again:
+            steps = seen(browser, conduct(longer, 1, again.start), done=2)
+            carry_on(again, longer, steps, "longer", QUIET)
+        browser.wait("document.body?.innerText.includes('Finished: round 3 of 3')", 60)
+
+
+def seen(browser: Browser, steps: Iterator[Step], done: int = 0) -> Iterator[Step]:
+    """Pass steps on, but no further one before the page shows the last."""
+    for number, step in enumerate(steps, done + 1):
+        yield step
+        browser.wait(f"document.body?.innerText.includes('round {number} of')", 60)
+
+
+def tiny(rounds: int) -> Simulation:
+    return build(
+        make_experiment(
+            {
+                "data": {"name": "synthetic", "train_limit": 80, "test_limit": 40},
+                "partition": {"num_clients": 2, "min_size": 1},
+                "model": {"name": "resnet8", "width": 4},
+                "stages": [
+                    {"method": "supervised", "rounds": 1},
+                    {"method": "semianagg", "rounds": rounds},
+                ],
+            }
+        )
+    )

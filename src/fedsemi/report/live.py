@@ -21,7 +21,7 @@ from fedsemi.report.run import METRICS, read_run
 from fedsemi.report.view import view_of
 
 HOST = "127.0.0.1"
-_WATCHED = (METRICS, "summary.json", "alarms.jsonl", "analysis.json")
+_WATCHED = (METRICS, "summary.json", "alarms.jsonl", "analysis.json", "value.json")
 _LOOK_EVERY = 0.5
 _BEAT_EVERY = 15.0
 _WAITING = """<!doctype html><html lang="en"><meta http-equiv="refresh" content="2">

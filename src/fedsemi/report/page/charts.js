@@ -132,12 +132,13 @@ function shade(share) {
 function heatMap({ rowNames, columnNames, values, format, top, rowLabel, columnLabel }) {
   return (width) => {
     const left = Math.min(150, 14 + Math.max(rowLabel.length, ...rowNames.map((n) => n.length)) * 7);
-    const cellWidth = Math.max(columnNames.length > 30 ? 8 : 30, (width - left - 6) / columnNames.length);
     const longest = Math.max(...columnNames.map((name) => textWidth(name)));
-    const turned = longest > cellWidth - 4;
+    const turned = longest > (width - left - 6) / columnNames.length - 4;
+    const beside = turned ? 40 : 6; // turned names lean out to the right
+    const cellWidth = Math.max(columnNames.length > 30 ? 8 : 26, (width - left - beside) / columnNames.length);
     const head = (turned ? Math.min(longest, 84) * 0.8 + 14 : 20) + 18;
     const cell = Math.max(14, Math.min(28, 900 / rowNames.length));
-    const full = left + cellWidth * columnNames.length + (turned ? 40 : 6), height = head + cell * rowNames.length + 8;
+    const full = left + cellWidth * columnNames.length + beside, height = head + cell * rowNames.length + 8;
     const picture = draw("svg", { width: full, height, viewBox: `0 0 ${full} ${height}` });
     picture.append(draw("text", { x: left, y: 12, class: "soft" }, columnLabel));
     picture.append(draw("text", { x: 2, y: head - 6, class: "soft" }, rowLabel));
@@ -163,7 +164,7 @@ function heatCell(picture, { v, most, format, name }, { x, y, cellWidth, cell })
   box.append(draw("title", {}, `${name}: ${known(v) ? format(v) : "none"}`));
   picture.append(box);
   const text = v ? format(v).replace(" %", "") : "";
-  if (!text || textWidth(text, 11) > cellWidth - 3) return;
+  if (!text || textWidth(text, 11) > cellWidth - 1) return;
   const ink = share > 0.36 ? "#fff" : "#10243a";
   picture.append(draw("text", { x: x + cellWidth / 2, y: y + cell / 2 + 4, "text-anchor": "middle", "font-size": 11, "pointer-events": "none", style: `fill:${ink}` }, text));
 }

@@ -90,9 +90,10 @@ render(view);
 if (view.live) {
   const line = document.getElementById("status");
   line.textContent = status(view);
-  // The server sends an event when a round is over; the page then fetches the data.
+  // The server sends an event when a round is over; the page then fetches the data. It
+  // does so on connecting too: rounds may have ended between page and connection.
   const events = new EventSource("events");
-  events.onmessage = async () => {
+  events.onopen = events.onmessage = async () => {
     const next = await (await fetch("data")).json();
     const top = scrollY;
     render(next);

@@ -3,6 +3,7 @@
 const range = (count, from = 1) => Array.from({ length: count }, (_, i) => i + from);
 const classNames = (run) => run.class_names || range((run.recall || []).length, 0).map((c) => `class ${c}`);
 const clientName = (run, k) => `client ${run.clients.ids[k]}${run.clients.labeled[k] ? " *" : ""}`;
+const clientMarks = (run) => run.clients.ids.map((id, k) => `${id}${run.clients.labeled[k] ? "*" : ""}`);
 const hasValues = (rows) => rows.some((row) => (row || []).some((v) => known(v)));
 
 // Colours for the clients that matter most; the others are grey, or one grey sum.
@@ -15,7 +16,7 @@ function byImportance(run, values) {
 function clientSeries(run, values) {
   const order = byImportance(run, values);
   return order.map((k, place) => ({
-    name: clientName(run, k), values: values[k], faint: place >= 7,
+    name: clientName(run, k), values: values[k], faint: place >= 7, labeled: run.clients.labeled[k] > 0,
     color: place < 7 ? COLORS[place] : "var(--rest)", dash: place < 7 ? DASHES[place % 2 ? 1 : 0] : "",
   }));
 }
@@ -93,8 +94,22 @@ function contributionSection(run) {
   const rows = clientRows(run, contribution, percent);
   return [
     figure({ title: "Share of each client in the global model", note: "Stacked; * marks clients with labels.", chart: stackChart({ xs, series: stack, stages: run.stages }), legend: stack, rows }),
-    figure({ title: "The same shares as lines", note: "The seven largest in colour.", chart: lineChart({ xs, series: lines, stages: run.stages, low: 0 }), legend: legendFor(lines), rows }),
+    ...unlabeledShares(run, lines, xs),
   ];
+}
+
+// Without the labeled clients, whose large share would press these lines together.
+function unlabeledShares(run, lines, xs) {
+  const unlabeled = lines.filter((s) => !s.labeled);
+  const begun = xs.findIndex((_, i) => unlabeled.some((s) => s.values[i] > 0));
+  if (begun < 0) return [];
+  const series = unlabeled.map((s) => ({ ...s, values: s.values.slice(begun) }));
+  const stages = run.stages.filter((_, i, all) => !all[i + 1] || all[i + 1].after > begun);
+  return [figure({
+    title: "Shares of the clients without labels", note: "The colours are those of the stacked shares; grey: the others.",
+    chart: lineChart({ xs: xs.slice(begun), series, stages, low: 0 }), legend: legendFor(series),
+    rows: clientRows(run, run.clients.contribution, percent),
+  })];
 }
 
 function diversitySection(run) {
@@ -103,7 +118,7 @@ function diversitySection(run) {
   const names = classNames(run);
   return [figure({
     title: "Diversity of each pseudo-class", wide: names.length > 12, note: "Distance from the anchor in the last round; the farther, the more a client counts. Empty: no confident pseudo-label.",
-    chart: heatMap({ rowNames: run.clients.ids.map(String), columnNames: names, values: diversity, format: (v) => v.toFixed(2), rowLabel: "client", columnLabel: "pseudo-class" }),
+    chart: heatMap({ rowNames: clientMarks(run), columnNames: names, values: diversity, format: (v) => v.toFixed(2), rowLabel: "client", columnLabel: "pseudo-class" }),
     rows: () => [["client", ...names], run.clients.ids.map((id, k) => [id, ...names.map((_, c) => plain((diversity[k] || [])[c]))])],
   })];
 }
@@ -151,7 +166,7 @@ function dataSection(run) {
   const figures = [figure({ title: "Images of each client", note: "Orange and * have labels.", chart: barChart({ rows, format: whole }), rows: () => [["client", "labeled", "unlabeled", "held out", "bytes sent"], ids.map((id, k) => [id, whole(labeled[k]), whole(unlabeled[k]), whole(held_out[k]), bytes(run.clients.bytes[k])])] })];
   if (hasValues(class_count)) figures.push(figure({
     title: "Classes of each client", note: "True classes, known in simulation only.", wide: names.length > 12,
-    chart: heatMap({ rowNames: ids.map((id, k) => `${id}${labeled[k] ? "*" : ""}`), columnNames: names, values: class_count, format: whole, rowLabel: "client", columnLabel: "class" }),
+    chart: heatMap({ rowNames: clientMarks(run), columnNames: names, values: class_count, format: whole, rowLabel: "client", columnLabel: "class" }),
     rows: () => [["client", ...names], ids.map((id, k) => [id, ...(class_count[k] || []).map(whole)])],
   }));
   if (sum(run.clients.bytes)) figures.push(figure({ title: "Bytes sent by each client", note: "Tensors of its answers, all rounds: model and statistics.", chart: barChart({ rows: ids.map((_, k) => ({ name: clientName(run, k), value: run.clients.bytes[k] })), format: bytes }), rows: () => [["client", "bytes"], ids.map((id, k) => [id, whole(run.clients.bytes[k])])] }));

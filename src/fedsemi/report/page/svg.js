@@ -76,7 +76,19 @@ function table(head, rows, caption) {
   const heads = head.map((name) => el("th", { scope: "col" }, String(name)));
   const made = el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
   if (caption) made.prepend(el("caption", {}, caption));
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption || "Table" }, made);
+  const place = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption || "Table" }, made);
+  const node = el("div", {}, place, sideways());
+  new ResizeObserver(() => tellOfMore(place, made.offsetWidth)).observe(place);
+  return node;
+}
+
+// Phones show no scroll bars, so what lies beyond the edge is announced.
+const sideways = () => el("div", { class: "note more", hidden: "" }, "There is more to the right: swipe or scroll →");
+
+function tellOfMore(place, width) {
+  const more = width > place.clientWidth + 1;
+  place.nextSibling.hidden = !more;
+  if (more) place.setAttribute("tabindex", "0");
 }
 
 // A figure: title, a sentence, a chart that is drawn anew for every width, a legend,
@@ -86,7 +98,7 @@ function figure({ title, note, chart, legend, rows, wide }) {
   const node = el("figure", wide ? { class: "wide" } : {});
   node.append(el("figcaption", {}, el("h3", {}, title)));
   if (note) node.firstChild.append(el("span", { class: "note" }, note));
-  node.append(place);
+  node.append(place, sideways());
   if (legend && legend.length > 1) node.append(legendOf(legend));
   if (rows) node.append(numbers(title, rows));
   let last = 0;
@@ -98,6 +110,7 @@ function figure({ title, note, chart, legend, rows, wide }) {
     picture.setAttribute("role", "img");
     picture.setAttribute("aria-label", note ? `${title}. ${note}` : title);
     place.replaceChildren(picture);
+    tellOfMore(place, +picture.getAttribute("width"));
   }).observe(place);
   return node;
 }
