@@ -34,7 +34,7 @@ def by_data_size(updates: Sequence[Update], labeled_multiplier: float = 1.0) -> 
 
 
 def by_num_images(updates: Sequence[Update]) -> Tensor:
-    """Weigh by all images, with labels or without (self-supervised learning)."""
+    """Weigh by all images, with labels or without (IsoFed, self-supervision)."""
     return _normalized(_column(updates, "num_labeled", "num_unlabeled"))
 
 
@@ -103,11 +103,6 @@ def diversity_weights(diversity: Tensor, rule: Rule = "paper") -> Tensor:
     similarity = 1 - diversity
     per_class = 1 - similarity / _nonzero(similarity.sum(0))
     return _normalized(per_class.sum(1))
-
-
-def by_size(updates: Sequence[Update]) -> Tensor:
-    """Weigh by all samples, labeled or not."""
-    return _normalized(_column(updates, "num_labeled", "num_unlabeled"))
 
 
 def by_label_status(updates: Sequence[Update], labeled_share: float = 0.5) -> Tensor:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fedsemi.contributions import by_size
+from fedsemi.contributions import by_num_images
 from fedsemi.data.client import Client
 from fedsemi.local import Setup, Workbench, answer, with_epochs
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
@@ -88,7 +88,7 @@ class IsoFed:
 
     def aggregate(self, state: IsoFedState, updates: Sequence[Update]) -> IsoFedState:
         """Average the phase's clients by size; the second phase closes the round."""
-        shares = by_size(updates)
+        shares = by_num_images(updates)
         weights = state.mixed(updates, shares)
         if state.phase == _LABELED:
             return replace(state, weights=weights, phase=_UNLABELED)

@@ -52,7 +52,7 @@ PROVENANCE: dict[str, Provenance] = {
         "CBAFed, CVPR",
         2023,
         "class-balanced pseudo-labels",
-        "by pseudo-labels, mixed with older models",
+        "by labels and pseudo-labels, mixed with older models",
     ),
     "fedirm": Provenance(
         "FedIRM, MICCAI",
@@ -71,7 +71,7 @@ PROVENANCE: dict[str, Provenance] = {
     "isofed": Provenance(
         "IsoFed, MICCAI",
         2023,
-        "mean teacher, information",
+        "information maximisation, then a mean teacher",
         "labeled and unlabeled by turns",
         "our reading",
     ),
