@@ -80,13 +80,13 @@ def _supervised(experiment: Experiment) -> Experiment:
 
 def _print_comparison(results: list[Result], out: Path, console: Console) -> None:
     lower, middle, upper = results
-    table = Table(box=None, header_style="dim", padding=(0, 2))
+    table = Table(box=None, header_style="dim", padding=(0, 1))
     for name in ("", "labels used", "accuracy", ""):
         table.add_column(name, justify="right" if name == "accuracy" else "left")
     labels = ("labeled clients", "labeled clients", "all clients")
     for result, used in zip(results, labels, strict=True):
         table.add_row(
-            result.title, used, f"{result.accuracy:.2%}", bar(result.accuracy, 40)
+            result.title, used, f"{result.accuracy:.2%}", bar(result.accuracy, 30)
         )
     console.print(
         f"\nWhat each client contributed in the last round of {middle.title}:"

@@ -77,7 +77,7 @@ class Progress:
 
 def client_table(record: RoundRecord) -> Table:
     """Show what each client did in a round and how much it counted."""
-    table = Table(box=None, header_style="dim", padding=(0, 2))
+    table = Table(box=None, header_style="dim", padding=(0, 1))
     names = ("client", "labeled", "unlabeled", "pseudo-labeled", "of them right")
     for name in names:
         table.add_column(name, justify="right")
@@ -91,7 +91,7 @@ def client_table(record: RoundRecord) -> Table:
             f"{client.num_unlabeled:,}" if client.num_unlabeled else "–",
             f"{client.num_pseudo:,}" if client.num_unlabeled else "–",
             "–" if right is None else f"{right:.0%}",
-            f"{client.contribution:6.1%} {bar(client.contribution / top, 24)}",
+            f"{client.contribution:6.1%} {bar(client.contribution / top, 20)}",
         )
     return table
 
