@@ -60,7 +60,8 @@ def run_demo(
     for title, each in plan.items():
         folder = out / title.replace(" ", "-")
         simulation = build(each, data_dir)
-        last, summary = train(simulation, folder, title, workers, console)
+        # Rounds are short: a checkpoint after each would be a good part of the time.
+        last, summary = train(simulation, folder, title, workers, console, 20)
         results.append(Result(title, last, summary))
     _print_comparison(results, out, console)
     return results

@@ -91,7 +91,7 @@ def client_table(record: RoundRecord) -> Table:
             f"{client.num_unlabeled:,}" if client.num_unlabeled else "–",
             f"{client.num_pseudo:,}" if client.num_unlabeled else "–",
             "–" if right is None else f"{right:.0%}",
-            f"{client.contribution:6.1%} {bar(client.contribution / top, 12)}",
+            f"{client.contribution:6.1%} {bar(client.contribution / top, 10)}",
         )
     return table
 

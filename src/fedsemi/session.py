@@ -24,22 +24,34 @@ from fedsemi.stop_signals import StopSignals
 
 
 def train(
-    simulation: Simulation, out: Path, title: str, workers: int, console: Console
+    simulation: Simulation,
+    out: Path,
+    title: str,
+    workers: int,
+    console: Console,
+    checkpoint_every: int = 1,
 ) -> tuple[Step, dict[str, Any]]:
     """Conduct an experiment with a progress display; keep its record in `out`.
 
     Returns the last step and the summary.
     """
     steps = conduct(simulation, workers or available_cores())
-    return follow(simulation, steps, out, title, console)
+    return follow(simulation, steps, out, title, console, checkpoint_every)
 
 
 def follow(
-    blueprint: Blueprint, steps: Iterator[Step], out: Path, title: str, console: Console
+    blueprint: Blueprint,
+    steps: Iterator[Step],
+    out: Path,
+    title: str,
+    console: Console,
+    checkpoint_every: int = 1,
 ) -> tuple[Step, dict[str, Any]]:
     """Show and record the steps of a new experiment, wherever it is conducted."""
     with RunFolder.new(out, blueprint, overwrite=True) as folder:
-        last, summary = carry_on(folder, blueprint, steps, title, console)
+        last, summary = carry_on(
+            folder, blueprint, steps, title, console, checkpoint_every
+        )
     assert last is not None, "a new run has a round or an error"
     return last, summary
 
