@@ -12,7 +12,13 @@ from fedsemi.evidence.jobs import Plan, make_plan
 from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.runner import Runner
 
-TINY = ("warm_up=1", "rounds=1", "data.train_limit=120", "data.test_limit=40")
+TINY = (
+    "warm_up=1",
+    "rounds=2",
+    "data.train_limit=120",
+    "data.test_limit=40",
+    "evaluation.every=2",
+)
 FEW = {"num_clients": 3}
 
 

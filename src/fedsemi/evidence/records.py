@@ -73,7 +73,7 @@ def make_record(
 
 def curves(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Keep the tests of the global model."""
-    tested = [line for line in lines if line["accuracy"] is not None]
+    tested = [line for line in lines if line.get("accuracy") is not None]
     stages = [line["stage"] for line in tested]
     found: dict[str, list[Any]] = {
         "stage": stages,

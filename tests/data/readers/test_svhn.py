@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
+import torch
 from scipy.io import savemat
 
+from fedsemi.data.dataset import Dataset, ImageSet
 from fedsemi.data.datasets import load
 from fedsemi.data.readers import files
+from fedsemi.data.readers.common import shrink
 from fedsemi.data.readers.svhn import FILES
 from fedsemi.errors import DataError
 
@@ -66,3 +69,15 @@ def test_images_can_be_averaged_down_but_are_never_enlarged(tmp_path):
     large = load("svhn", tmp_path, image_size=64)
     assert large.image_size == 64
     assert large.train.images.shape[-1] == 32
+
+
+def test_averaging_down_weighs_pixels_by_the_part_that_lies_inside():
+    part = ImageSet(
+        torch.tensor([[[[0, 30, 60], [0, 30, 60], [90, 90, 90]]]], dtype=torch.uint8),
+        torch.tensor([0]),
+    )
+    dataset = Dataset("svhn", part, part, ("0", "1"), (0.5,), (0.5,), 3)
+    small = shrink(dataset, 2).train.images
+    # A corner holds one pixel, two halves and a quarter, of 2.25 in all:
+    # (0 + 30 / 2 + 0 / 2 + 30 / 4) / 2.25 = 10, and so on.
+    assert small.tolist() == [[[[10, 50], [63, 77]]]]
