@@ -50,3 +50,17 @@ def test_a_method_that_is_not_built_is_named_and_left_out(
     finally:
         del ARMS["no-such"]
     assert plan.unbuilt == (missing,) and len(plan.jobs) == 1
+
+
+def test_an_upper_bound_may_start_from_the_warm_up_of_the_methods(
+    tiny: Profile, tmp_path: Path
+) -> None:
+    both = [setting("svhn", "upper"), setting("svhn", "semianagg")]
+    upper, method = make_plan(both, tiny, 1, tmp_path).jobs
+    assert upper.warm_up == method.warm_up and upper.prelude is not None
+    assert upper.experiment.partition.labeled_clients == "all"
+    assert upper.prelude.partition.labeled_clients == 1
+    alone = make_plan(
+        both, read_profile("smoke", ("upper_warm_up=false",)), 1, tmp_path
+    )
+    assert alone.jobs[0].warm_up is None and alone.jobs[0].key != upper.key

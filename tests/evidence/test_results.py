@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fedsemi.evidence.catalogue import Artefact, Cell, Setting, setting
-from fedsemi.evidence.jobs import Job
+from fedsemi.evidence.jobs import job_of
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.render import as_csv, as_markdown
 from fedsemi.evidence.results import Evidence
@@ -30,7 +30,7 @@ def evidence_of(profile: Profile) -> Evidence:
     for arm, values in OURS.items():
         for seed, value in enumerate(values, start=1):
             one = setting("isic18", arm)
-            job = Job(one, seed, profile.experiment(one, seed))
+            job = job_of(one, seed, profile)
             records[job.key] = record(value)
     return Evidence(profile, 2, records)
 

@@ -33,6 +33,9 @@ class OwnConfig:
             content["partition"] = content["partition"] | labels
         return make_experiment(content)
 
+    def prelude(self, setting: Setting, seed: int) -> None:
+        """Nothing: a config has all its stages."""
+
 
 def read_own(path: Path, overrides: Sequence[str]) -> OwnConfig:
     """Read a config to compare methods on."""

@@ -24,6 +24,9 @@ class Source(Protocol):
     def experiment(self, setting: Setting, seed: int) -> Experiment:
         """Write the config of a setting."""
 
+    def prelude(self, setting: Setting, seed: int) -> Experiment | None:
+        """Write the config that a setting starts from, if its own stages lack it."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -32,6 +35,8 @@ class Job:
     setting: Setting
     seed: int
     experiment: Experiment
+    prelude: Experiment | None = None
+    """Whose model the experiment starts from; None if all stages are its own."""
 
     @property
     def probes(self) -> bool:
@@ -41,14 +46,20 @@ class Job:
     @cached_property
     def key(self) -> str:
         """Name the job by everything that decides its result."""
-        text = self.experiment.sha256
+        parts = [self.experiment.sha256]
         if self.setting.without is not None:
-            text = hashlib.sha256(f"{text} {self.setting.without}".encode()).hexdigest()
-        return text[:16]
+            parts.append(str(self.setting.without))
+        if self.prelude is not None:
+            parts.append(self.prelude.sha256)
+        if len(parts) == 1:
+            return parts[0][:16]
+        return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 
     @property
     def warm_up(self) -> Experiment | None:
         """The stages before the last one, which other arms may share."""
+        if self.prelude is not None:
+            return self.prelude
         stages = self.experiment.stages
         if len(stages) == 1:
             return None
@@ -99,6 +110,12 @@ def record_path(folder: Path, key: str) -> Path:
     return folder / "runs" / f"{key}.json"
 
 
+def job_of(setting: Setting, seed: int, source: Source) -> Job:
+    """Make the job of a setting."""
+    experiment = source.experiment(setting, seed)
+    return Job(setting, seed, experiment, source.prelude(setting, seed))
+
+
 def make_plan(
     settings: Iterable[Setting], source: Source, seeds: int, folder: Path
 ) -> Plan:
@@ -106,9 +123,7 @@ def make_plan(
     wanted = list(dict.fromkeys(settings))
     built = [each for each in wanted if is_built(each.arm)]
     jobs = [
-        Job(each, seed, source.experiment(each, seed))
-        for seed in range(1, seeds + 1)
-        for each in built
+        job_of(each, seed, source) for seed in range(1, seeds + 1) for each in built
     ]
     unbuilt = tuple(each for each in wanted if each not in built)
     return Plan(_each_once(jobs), unbuilt, folder)

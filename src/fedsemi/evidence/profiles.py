@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -35,6 +35,16 @@ class Profile:
         content["partition"] |= dict(setting.partition) | dict(arm.partition)
         stages = stages_of(arm, setting.dataset, table)
         return make_experiment({"seed": seed, **content, "stages": stages})
+
+    def prelude(self, setting: Setting, seed: int) -> Experiment | None:
+        """Write the warm-up that the upper bound starts from, if the profile says so.
+
+        Its own stages cannot say it: the warm-up has few labels, and it has all.
+        """
+        if setting.arm != "upper" or not self.tables[setting.dataset]["upper_warm_up"]:
+            return None
+        method = self.experiment(replace(setting, arm="semianagg"), seed)
+        return method.model_copy(update={"stages": method.stages[:-1]})
 
 
 def read_profile(name: str, overrides: Sequence[str] = ()) -> Profile:
@@ -93,7 +103,7 @@ def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _check_keys(table: Mapping[str, Any]) -> None:
-    known = {*_ROUNDS, *_SECTIONS, "cutoff", "constants"}
+    known = {*_ROUNDS, *_SECTIONS, "cutoff", "constants", "upper_warm_up"}
     if unknown := table.keys() - known:
         raise ConfigError(
             f"a profile has no '{sorted(unknown)[0]}'; known: "

@@ -55,6 +55,7 @@ def make_record(
         "without": job.setting.without,
         "seed": job.seed,
         "config": job.experiment.model_dump(mode="json"),
+        "prelude": None if job.prelude is None else job.prelude.model_dump(mode="json"),
         "warm_up": None if warm_up is None else curves(read_metrics(warm_up)),
         "rounds": curves(lines),
         "clients": by_client(lines),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fedsemi.evidence.arms import is_built
 from fedsemi.evidence.catalogue import Artefact, Cell, Setting
-from fedsemi.evidence.jobs import Job, Source
+from fedsemi.evidence.jobs import Source, job_of
 from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.stats import Paired, Spread, gap_closed, paired, spread
 
@@ -50,7 +50,7 @@ class Evidence:
             return {}
         found = {}
         for seed in range(1, self.seeds + 1):
-            job = Job(setting, seed, self.source.experiment(setting, seed))
+            job = job_of(setting, seed, self.source)
             if job.key in self.records:
                 found[seed] = self.records[job.key]
         return found

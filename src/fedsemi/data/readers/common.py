@@ -83,11 +83,13 @@ def _averaged(images: Bytes, side: int) -> Bytes:
     """Average each image over boxes, exactly, with one rounding at the end."""
     weights = _overlaps(images.shape[-1], side)
     sums = weights @ images.astype(np.float64) @ weights.T  # integers: no order of sums
-    return np.floor(sums / images.shape[-1] ** 2 + 0.5).astype(np.uint8)
+    rounded: Bytes = np.floor(sums / images.shape[-1] ** 2 + 0.5).astype(np.uint8)
+    return rounded
 
 
 def _overlaps(old: int, new: int) -> npt.NDArray[np.float64]:
     """Say how much of each old pixel lies in each new one, in `1 / new` of a pixel."""
     starts = np.arange(new)[:, None] * old, np.arange(old) * new
     ends = starts[0] + old, starts[1] + new
-    return np.maximum(np.minimum(*ends) - np.maximum(*starts), 0).astype(np.float64)
+    parts = np.minimum(*ends) - np.maximum(*starts)
+    return np.array(np.maximum(parts, 0), dtype=np.float64)
