@@ -11,6 +11,7 @@ import argparse
 import json
 from collections import Counter
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 
 from fedsemi.config import load_config
@@ -26,18 +27,26 @@ from fedsemi.simulation.attacks import ATTACKS
 
 HERE = Path(__file__).parent
 OUT = HERE.parent / "runs" / "attacks"
+RECORDS = HERE / "attacks"
 PAGE = HERE.parent / "docs" / "attacks.md"
 
 
 def run(seed: int, aggregations: tuple[str, ...]) -> None:
-    """Run the suite for one seed; keep what is done after each run."""
+    """Run the suite for one seed; keep what is done with each aggregation."""
     experiment = load_config(HERE / "attacks.toml", [f"seed={seed}"])
-    done: list[dict[str, object]] = []
     with one_thread():
-        for outcome in run_suite(experiment, ATTACKS, aggregations, OUT):
-            done.append(asdict(outcome))
-            name = f"seed-{seed}-{aggregations[0]}.json"
-            (OUT / name).write_text(json.dumps(done), "utf-8")
+        suite = run_suite(experiment, ATTACKS, aggregations, OUT)
+        for aggregation, outcomes in groupby(suite, key=lambda o: o.aggregation):
+            lines = [json.dumps(asdict(outcome)) for outcome in outcomes]
+            path = RECORDS / f"{aggregation}-{seed}.jsonl"
+            path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def recorded() -> list[Outcome]:
+    """Read what was run, aggregation by aggregation."""
+    files = [p for a in AGGREGATIONS for p in sorted(RECORDS.glob(f"{a}-[0-9]*.jsonl"))]
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
+    return [Outcome(**json.loads(line)) for line in lines]
 
 
 def complete(outcomes: list[Outcome]) -> list[Outcome]:
@@ -88,10 +97,7 @@ def main() -> None:
     if arguments.what == "run":
         run(arguments.seed, tuple(arguments.aggregation or AGGREGATIONS))
         return
-    files = sorted(OUT.glob("seed-*.json"))
-    loaded = [each for file in files for each in json.loads(file.read_text("utf-8"))]
-    outcomes = complete([Outcome(**each) for each in loaded])
-    PAGE.write_text(page(outcomes), "utf-8")
+    PAGE.write_text(page(complete(recorded())), "utf-8")
 
 
 if __name__ == "__main__":

@@ -38,6 +38,8 @@ class Statistic:
     high: float = math.inf
     senders: Literal["unlabeled", "labeled"] = "unlabeled"
     """Clients with such data must send it; others may."""
+    counts: bool = False
+    """Whether it counts a client's samples, so that the register bounds its sum."""
 
     def due_from(self, client: ClientInfo) -> bool:
         """Say whether this client must send it."""
@@ -144,12 +146,14 @@ def _checked_statistics(
         if needed[name].due_from(info):
             raise Refused("FS2101", f"lacks the statistic '{name}'")
     return {
-        name: _checked_statistic(name, value, needed.get(name))
+        name: _checked_statistic(name, value, needed.get(name), info)
         for name, value in statistics.items()
     }
 
 
-def _checked_statistic(name: str, value: Any, spec: Statistic | None) -> Tensor:
+def _checked_statistic(
+    name: str, value: Any, spec: Statistic | None, info: ClientInfo
+) -> Tensor:
     if not isinstance(value, Tensor) or value.is_complex():
         raise Refused("FS2102", f"has no numbers for '{name}'")
     if not torch.isfinite(value).all():
@@ -165,6 +169,9 @@ def _checked_statistic(name: str, value: Any, spec: Statistic | None) -> Tensor:
             f"claims a {name} of {low if low < spec.low else high:.3g}, outside "
             f"{spec.low:g} to {spec.high:g}",
         )
+    most = info.num_labeled + info.num_unlabeled
+    if spec.counts and (total := float(value.double().sum())) > most:
+        raise Refused("FS2104", f"counts {total:g} samples in '{name}', has {most}")
     return value.clamp(spec.low, spec.high)  # rounding, below the tolerance
 
 

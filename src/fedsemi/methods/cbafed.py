@@ -84,7 +84,7 @@ class CBAFed:
     @property
     def statistics(self) -> Mapping[str, Statistic]:
         """What the server reads beside the models."""
-        return {CLASS_COUNT: Statistic(self.setup.model.num_classes)}
+        return {CLASS_COUNT: Statistic(self.setup.model.num_classes, counts=True)}
 
     def init(
         self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
@@ -164,6 +164,6 @@ def _counted(task: Task, client: Client, count: Tensor) -> Update:
         round=task.round,
         weights=dict(task.weights),
         num_labeled=client.num_labeled,
-        num_unlabeled=client.num_unlabeled,
+        num_unlabeled=0,  # nobody was asked for pseudo-labels, so none are missing
         statistics={CLASS_COUNT: count.float()},
     )

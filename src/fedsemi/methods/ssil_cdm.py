@@ -51,7 +51,7 @@ class SsilCdm(SemiAveraging):
         if self.prior == "local-ema":
             return {}
         size = self.setup.model.num_classes
-        return {CLASS_COUNT: Statistic(size, senders="labeled")}
+        return {CLASS_COUNT: Statistic(size, senders="labeled", counts=True)}
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return Eq. 2, or FedAvg's shares."""

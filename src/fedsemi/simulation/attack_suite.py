@@ -26,6 +26,7 @@ AGGREGATIONS: dict[str, dict[str, Any]] = {
     "uniform-semi": {"method": "uniform-semi"},
     "rscfed": {"method": "rscfed"},
     "cbafed": {"method": "cbafed"},
+    "isofed": {"method": "isofed"},
 }
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from fedsemi.data.client import Client
 from fedsemi.engines.in_process import InProcess
 from fedsemi.local import Setup
-from fedsemi.messages import DIVERSITY, ClientInfo, Memory, Task, Update
+from fedsemi.messages import CLASS_COUNT, DIVERSITY, ClientInfo, Memory, Task, Update
 from fedsemi.method import Method
 from fedsemi.methods.supervised import SupervisedFedAvg
 from fedsemi.seeds import Streams, seed_of
@@ -65,8 +65,8 @@ def _flip(update: Update, task: Task, scene: Scene) -> list[Update]:
 def _lie(update: Update, task: Task, scene: Scene) -> list[Update]:
     """Claim the most that passes every check of range and register."""
     ones = torch.ones(scene.num_classes)
-    statistics = {**update.statistics, DIVERSITY: ones}
-    return [replace(update, num_pseudo=update.num_unlabeled, statistics=statistics)]
+    claim = _counting(replace(update, num_pseudo=update.num_unlabeled))
+    return [replace(claim, statistics={**claim.statistics, DIVERSITY: ones})]
 
 
 def _flip_and_lie(update: Update, task: Task, scene: Scene) -> list[Update]:
@@ -74,11 +74,20 @@ def _flip_and_lie(update: Update, task: Task, scene: Scene) -> list[Update]:
 
 
 def _inflate(update: Update, task: Task, scene: Scene) -> list[Update]:
-    return [replace(_flip(update, task, scene)[0], num_pseudo=_INFLATED)]
+    return [_counting(replace(_flip(update, task, scene)[0], num_pseudo=_INFLATED))]
 
 
 def _duplicate(update: Update, task: Task, scene: Scene) -> list[Update]:
     return _flip(update, task, scene) * _COPIES
+
+
+def _counting(update: Update) -> Update:
+    """Say that all pseudo-labels are of one class, where classes are counted."""
+    if CLASS_COUNT not in update.statistics:
+        return update
+    count = torch.zeros_like(update.statistics[CLASS_COUNT])
+    count[0] = update.num_pseudo
+    return replace(update, statistics={**update.statistics, CLASS_COUNT: count})
 
 
 def _moved(update: Update, task: Task, factor: float) -> Update:
