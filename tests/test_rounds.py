@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -82,7 +83,7 @@ def rounds_of(
     return list(run(Toy(), Flaky(spoil), state, rounds, Gate(guard or Guard())))
 
 
-def test_no_schedule_of_drop_outs_hangs_or_spoils_a_run() -> None:
+def test_no_schedule_of_drop_outs_hangs_or_spoils_a_run(promise: Any) -> None:
     stopped = skipped = 0
     for seed in range(200):
         dice, loss = random.Random(seed), seed / 199
@@ -97,6 +98,7 @@ def test_no_schedule_of_drop_outs_hangs_or_spoils_a_run() -> None:
             assert each.state.weights["x"].isfinite().all()
             if not each.skipped:
                 assert sum(each.state.contributions.values()) == pytest.approx(1)
+    promise("BC-5 schedules of drop-outs, a toy method", 200, 0)
     assert stopped and skipped
 
 
@@ -166,20 +168,21 @@ def honest_step(update: Update) -> torch.Tensor:
     return Toy().train(task, None, {})[0].weights["x"]
 
 
-def test_a_run_at_cutoff_one_learns_from_labels_alone() -> None:
+def test_a_run_at_cutoff_one_learns_from_labels_alone(promise: Any) -> None:
     # Untrained networks are never sure: no client has a pseudo-label to offer.
     content = {
         "data": {"name": "synthetic", "train_limit": 60, "test_limit": 20},
-        "model": {"name": "resnet8", "width": 4},
+        "model": {"name": "resnet8", "width": 2},
         "partition": {"num_clients": 3, "min_size": 5},
-        "local": {"batch_size": 16},
+        "evaluation": {"every": 20},
         "stages": [
-            {"method": "semianagg", "rounds": 3, "learner": {"cutoff": 1.0}},
+            {"method": "semianagg", "rounds": 20, "learner": {"cutoff": 1.0}},
         ],
     }
     steps = list(conduct(build(make_experiment(content))))
-    assert len(steps) == 3
+    assert len(steps) == 20
     for step in steps:
         assert [n.code for n in step.record.notices] == ["FS2202"]
         assert {c.contribution for c in step.record.clients.values()} == {0.0, 1.0}
         assert all(v.isfinite().all() for v in step.weights.values())
+    promise("BC-4 rounds in which nobody is confident, labels alone", 20, 0)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from errno import ENOMEM
 
 
 class FedSemiError(Exception):
@@ -111,6 +112,19 @@ class ClientFailed(FedSemiError):
 
     def __reduce__(self) -> tuple[type, tuple[int, int, str]]:
         return type(self), (self.client, self.round, self.args[0].split(": ", 1)[1])
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Say whether an error means that there is no memory left."""
+    # torch raises a RuntimeError whose text alone tells; the last one is oneDNN's.
+    signs = (
+        "out of memory",
+        "not enough memory",
+        "can't allocate memory",
+        "could not create a primitive",
+    )
+    known = isinstance(error, MemoryError) or getattr(error, "errno", 0) == ENOMEM
+    return known or any(sign in str(error) for sign in signs)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -14,7 +14,14 @@ from fedsemi.blueprint import Blueprint
 from fedsemi.build import Simulation
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import one_thread
-from fedsemi.errors import ConfigError, Interrupted, StorageError
+from fedsemi.errors import (
+    ConfigError,
+    FedSemiError,
+    Interrupted,
+    OutOfMemory,
+    StorageError,
+    lacks_memory,
+)
 from fedsemi.experiment import Step, conduct
 from fedsemi.progress import Progress
 from fedsemi.report.analysis import Analysis
@@ -82,9 +89,18 @@ def carry_on(
             raise ConfigError("the stages have no rounds, so there is nothing to do")
         analysis.finish(end.weights)
         return last, folder.finish(end.weights)
-    except (Interrupted, StorageError) as error:
-        remedy = f"{error.args[0]}; continue with `fedsemi run --resume {folder.path}`"
-        raise type(error)(remedy, error.code) from error
+    except (Interrupted, StorageError, OutOfMemory) as error:
+        raise _resumable(error, folder) from error
+    except Exception as error:
+        if not lacks_memory(error):
+            raise
+        raise _resumable(OutOfMemory("there is no memory left"), folder) from error
+
+
+def _resumable(error: FedSemiError, folder: RunFolder) -> FedSemiError:
+    """Return the same error with the command that continues the run."""
+    remedy = f"{error.args[0]}; continue with `fedsemi run --resume {folder.path}`"
+    return type(error)(remedy, error.code)
 
 
 def _record(

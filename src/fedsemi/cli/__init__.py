@@ -24,7 +24,7 @@ from fedsemi.cli import (
     use,
     value,
 )
-from fedsemi.errors import FedSemiError
+from fedsemi.errors import FedSemiError, OutOfMemory, lacks_memory
 
 app = typer.Typer(
     name="fedsemi",
@@ -93,13 +93,18 @@ def main() -> None:
     except Exception as error:
         if "--debug" in sys.argv or os.environ.get("FEDSEMI_DEBUG"):
             traceback.print_exc()
-        known = isinstance(error, FedSemiError)
-        typer.echo(f"fedsemi: {error if known else _bug(error)}", err=True)
-        sys.exit(error.exit_code if isinstance(error, FedSemiError) else 70)
+        named = _named(error)
+        typer.echo(f"fedsemi: {named}", err=True)
+        sys.exit(named.exit_code)
 
 
-def _bug(error: Exception) -> str:
-    return (
-        f"FS0000 a bug: {type(error).__name__}: {error}; run `fedsemi --debug …` again "
-        "and report what it shows"
+def _named(error: Exception) -> FedSemiError:
+    """Give what fedsemi did not raise on purpose a code and a remedy."""
+    if isinstance(error, FedSemiError):
+        return error
+    if lacks_memory(error):
+        return OutOfMemory("there is no memory left; use fewer or smaller images")
+    return FedSemiError(
+        f"a bug: {type(error).__name__}: {error}; run `fedsemi --debug …` again and "
+        "report what it shows"
     )

@@ -9,7 +9,7 @@ from typing import Any, Self
 import torch
 
 from fedsemi.data.client import Client
-from fedsemi.errors import ClientFailed, FedSemiError, OutOfMemory
+from fedsemi.errors import ClientFailed, FedSemiError, OutOfMemory, lacks_memory
 from fedsemi.messages import ClientInfo, Memory, Task, Update
 from fedsemi.method import Method
 
@@ -66,19 +66,13 @@ def train_client(
     except FedSemiError:
         raise
     except Exception as error:
-        if _is_out_of_memory(error):
+        if lacks_memory(error):
             raise OutOfMemory(
-                f"client {task.client} found no memory in round {task.round}; continue "
-                "with --resume and fewer workers, or use a smaller batch size"
+                f"client {task.client} found no memory in round {task.round}; use "
+                "fewer workers, or a smaller batch size in a new run"
             ) from error
         reason = f"{type(error).__name__}: {error}"
         raise ClientFailed(task.client, task.round, reason) from error
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    # torch raises a RuntimeError whose text alone tells.
-    signs = ("out of memory", "not enough memory", "can't allocate memory")
-    return isinstance(error, MemoryError) or any(s in str(error) for s in signs)
 
 
 @contextmanager

@@ -138,8 +138,8 @@ class Workers:
             replies = pipe.recv()
         except (EOFError, ConnectionError):
             raise OutOfMemory(
-                "a worker process died, most likely for lack of memory; continue with "
-                "--resume and fewer workers, or use a smaller batch size"
+                "a worker process died, most likely for lack of memory; use fewer "
+                "workers, or a smaller batch size in a new run"
             ) from None
         if isinstance(replies, Exception):
             raise replies
