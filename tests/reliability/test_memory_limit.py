@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch._dynamo  # noqa: F401  torch imports it with the first optimizer
+
 from fedsemi.build import build
 from fedsemi.config import make_experiment
 from fedsemi.errors import FedSemiError
