@@ -175,17 +175,20 @@ def tried_on(promise: Callable[[str, int, int], None]) -> Callable[..., None]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print what was promised, how often it was tried and how often it failed."""
-    rows = [
-        row
-        for outcome in ("passed", "failed")
-        for report in terminalreporter.getreports(outcome)
-        for name, row in report.user_properties
-        if name == "promise" and report.when == "call"
-    ]
+    """Print what was promised, how often it was tried and how often it failed.
+
+    Tests of one promise, slow and fast, are added up.
+    """
+    rows: dict[str, list[int]] = {}
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            for kind, row in report.user_properties:
+                if kind == "promise" and report.when == "call":
+                    counts = rows.setdefault(row[0], [0, 0])
+                    counts[:] = counts[0] + row[1], counts[1] + row[2]
     if not rows:
         return
     terminalreporter.section("promises")
     terminalreporter.write_line(f"{'promise':<62}{'tried':>8}{'failed':>8}")
-    for name, tried, failed in sorted(rows):
+    for name, (tried, failed) in sorted(rows.items()):
         terminalreporter.write_line(f"{name:<62}{tried:>8}{failed:>8}")

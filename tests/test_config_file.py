@@ -1,7 +1,12 @@
+import random
+import resource
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from fedsemi.config import load_config
 from fedsemi.config_file import read_config_file
 from fedsemi.errors import ConfigError
 
@@ -39,3 +44,53 @@ def test_missing_config_and_folder_are_one_line(tmp_path: Path) -> None:
     for path in (tmp_path / "none.toml", tmp_path):
         with pytest.raises(ConfigError, match="FS4001"):
             read_config_file(path)
+
+
+PIECES = [
+    b"a = 1",
+    b"a = 2",
+    b"lr = 1e-3",
+    b"lr = NO",
+    b"x = 010",
+    b"y = " + b"9" * 9000,
+    b"d = 9999-99-99",
+    b"t = 25:61:61",
+    b"[a]",
+    b"[[a]]",
+    b"[a.b.c]",
+    b"a.b = 1",
+    b's = "' + b"x" * 50_000,
+    b"s = '''" + b"y" * 50_000 + b"'''",
+    b'u = "\\ud800"',
+    b'"" = 1',
+    b"\x00",
+    b"\xff\xfe",
+    b"b = " + b"[" * 400 + b"]" * 400,
+    b"i = " + b"{a=" * 60 + b"1" + b"}" * 60,
+    b"n = [" + b"[]," * 9000 + b"]",
+    b"k" * 60_000 + b" = 1",
+    b".".join([b"z"] * 300) + b" = 2",
+    b"f = nan\ng = -inf",
+    "name = 'ä😀'".encode(),
+]
+
+
+def test_two_hundred_hostile_configs_are_quick_and_one_line(
+    tmp_path: Path, promise: Any
+) -> None:
+    rng, failed = random.Random(14), 0
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    path = tmp_path / "x.toml"
+    for _ in range(200):
+        path.write_bytes(b"\n".join(rng.choices(PIECES, k=rng.randrange(1, 6))))
+        started = time.process_time()
+        try:
+            load_config(path)
+            failed += 1  # none of these is an experiment
+        except ConfigError as error:
+            failed += "\n" in str(error) or len(str(error)) > 1000
+        failed += time.process_time() - started > 0.2
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    failed += after - before > 50 * 1024
+    promise("IN-14 hostile configs: one line, 0.2 s, 50 MB", 200, failed)
+    assert failed == 0

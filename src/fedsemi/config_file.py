@@ -40,9 +40,10 @@ def read_config_file(path: Path) -> dict[str, Any]:
         table = _parsed(path, content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ConfigError(f"cannot read '{path}': {error}", code="FS4001") from None
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
+    except ValueError as error:  # also a number or a date that cannot be
         kind = path.suffix.removeprefix(".").upper() or "TOML"
-        raise ConfigError(f"'{path}' is not {kind}: {error}", code="FS4103") from None
+        reason = str(error).replace("\n", " ")[:300]
+        raise ConfigError(f"'{path}' is not {kind}: {reason}", code="FS4103") from None
     except RecursionError:
         raise ConfigError(f"'{path}' is nested too deeply", code="FS4103") from None
     _check_shape(path, table)
@@ -109,5 +110,5 @@ def _descend(place: Any, name: str, path: str) -> Any:
 def _value(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except ValueError:
         return text  # a word without quotes

@@ -40,7 +40,9 @@ def _cosines_to_others(replies: Sequence[Reply]) -> Tensor:
     total = _direction(replies[0])
     for reply in replies[1:]:
         total += _direction(reply)
-    dots = torch.stack([_direction(reply) @ total for reply in replies]).double()
+    # As plain numbers: small tensors between the large ones would keep their memory.
+    dots = torch.tensor([float(_direction(reply) @ total) for reply in replies])
+    dots = dots.double()
     own = torch.tensor([float(reply.norm > 0) for reply in replies])
     others = (float(total @ total) - 2 * dots + own).clamp_min(1e-30).sqrt()
     return (dots - own) / others

@@ -16,6 +16,10 @@ from fedsemi.errors import CannotCreate, StorageError
 from fedsemi.messages import Weights
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
+_TENSOR = b'"data_offsets"'
+_LARGEST_HEADER = 1 << 20
+_MOST_TENSORS = 5000
 
 
 class Sink:
@@ -123,15 +127,35 @@ def write_weights(path: Path, weights: Weights) -> None:
 
 
 def read_weights(path: Path) -> Weights:
-    """Load a model from safetensors."""
+    """Load a model from safetensors; nothing else is opened, pickles least of all."""
     try:
-        return load(path.read_bytes())
+        content = path.read_bytes()
+        _check_header(path, content)
+        return load(content)
     except OSError as error:
         raise StorageError(f"cannot read '{path}': {error.strerror}") from None
     except SafetensorError as error:
         raise StorageError(
             f"'{path}' is not a whole safetensors file ({error})", code="FS1104"
         ) from None
+
+
+def _check_header(path: Path, content: bytes) -> None:
+    """Refuse pickles by name, and headers that would take long to read."""
+    if content.startswith(_PICKLES):
+        raise StorageError(
+            f"'{path}' may hold Python objects, as torch.save writes them; save the "
+            "weights with safetensors.torch.save_file",
+            code="FS1109",
+        )
+    header = int.from_bytes(content[:8], "little")
+    tensors = content.count(_TENSOR, 8, 8 + min(header, _LARGEST_HEADER))
+    if header > _LARGEST_HEADER or tensors > _MOST_TENSORS:
+        raise StorageError(
+            f"'{path}' is no model: its header has {header:,} bytes and {tensors:,} "
+            f"tensors, more than {_LARGEST_HEADER:,} or {_MOST_TENSORS:,}",
+            code="FS1104",
+        )
 
 
 def make_folder(path: Path) -> Path:

@@ -57,6 +57,37 @@ def test_unknown_sub_folder_cannot_join_but_may_be_declared_no_class(
     assert site.labels.tolist() == [-1]
 
 
+FOREIGN = [
+    "horse",
+    "zebra",
+    "fish",
+    "bird",
+    "7",
+    "CAT-SCAN",
+    "dogs-and-cats",
+    "unknown",
+    "?",
+    "Κατ",
+]  # none is a slip of cat or dog that could be read as one
+
+
+def test_twenty_sites_with_a_foreign_class_cannot_join(
+    tmp_path: Path, promise: Any
+) -> None:
+    failed = 0
+    for number, name in enumerate(FOREIGN):
+        folders = make_site(tmp_path / f"f{number}", {"cat": 1, name: 1})
+        table = make_site(tmp_path / f"t{number}", {"": 2})
+        text = f"file,label\n0.png,cat\n1.png,{name}\n"
+        (table / "labels.csv").write_text(text, "utf-8")
+        for root in (folders, table):
+            with pytest.raises(DataError) as error:
+                read_site(root, wish(root, max_bad=1.0), 8)
+            failed += error.value.code != "FS3202" or name not in str(error.value)
+    promise("IN-4 sites with a foreign class cannot join", 2 * len(FOREIGN), failed)
+    assert failed == 0
+
+
 def test_bad_files_are_left_out_below_the_limit_and_stop_above(tmp_path: Path) -> None:
     root = make_site(tmp_path / "s", {"cat": 9})
     (root / "cat" / "bad.png").write_bytes(b"nothing")

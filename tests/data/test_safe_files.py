@@ -1,4 +1,5 @@
 import os
+import random
 import sys
 from contextlib import suppress
 from functools import partial
@@ -43,7 +44,9 @@ def test_regular_file_is_read(tmp_path: Path) -> None:
         "loop",
     ],
 )
-def test_twelve_kinds_of_no_file_are_refused(tmp_path: Path, kind: str) -> None:
+def test_twelve_kinds_of_no_file_are_refused(
+    tmp_path: Path, kind: str, promise: Any
+) -> None:
     root = tmp_path / "root"
     root.mkdir()
     (tmp_path / "outside").write_bytes(b"secret")
@@ -78,6 +81,7 @@ def test_twelve_kinds_of_no_file_are_refused(tmp_path: Path, kind: str) -> None:
         place.symlink_to(place)
     with pytest.raises(Refused) as error:
         read_regular(root, name, cap=4)
+    promise("IN-2 kinds of what is no regular file", 1, error.value.code != "FS3102")
     assert error.value.code == "FS3102"
 
 
@@ -104,6 +108,46 @@ def test_names_that_are_not_unicode_are_kept_byte_for_byte(tmp_path: Path) -> No
     ((name, regular),) = walk(tmp_path)
     assert regular and os.fsencode(name) == raw
     assert read_regular(tmp_path, name) == b"7"
+
+
+def odd_names(count: int) -> list[bytes]:
+    """Draw names of letters, marks, emoji, half pairs and bytes that are no UTF-8."""
+    rng = random.Random(11)
+    signs = [
+        "a",
+        "é",
+        "e\u0301",
+        "ß",
+        "ﬁ",
+        "中",
+        "😀",
+        "\u202e",
+        " ",
+        "'",
+        "[",
+        "%",
+        "\n",
+    ]
+    raw = [b"\xff", b"\xe9", b"\xed\xa0\x80", b"\xc3"]
+    pieces = [sign.encode() for sign in signs] + raw
+    names = {
+        b"".join(rng.choices(pieces, k=rng.randrange(1, 20))) for _ in range(count)
+    }
+    return [name + b" %d.png" % number for number, name in enumerate(sorted(names))]
+
+
+def test_two_thousand_names_come_back_byte_for_byte(
+    tmp_path: Path, promise: Any
+) -> None:
+    names = odd_names(2300)[:2000]
+    for name in names:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_bytes(name)
+    found = [name for name, regular in walk(tmp_path) if regular]
+    same = [read_regular(tmp_path, name) == os.fsencode(name) for name in found]
+    lost = set(names) - {os.fsencode(name) for name in found}
+    failed = len(lost) + same.count(False)
+    promise("IN-11 names of any bytes come back", len(names), failed)
+    assert len(names) == 2000 and failed == 0
 
 
 PARTS = st.sampled_from(["..", ".", "a", "b", "", "/", "out", "x\0", "~", "etc", "ä"])

@@ -1,5 +1,6 @@
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def test_unlabeled_images_of_a_tested_patient_are_not_learned_from(
 
 @pytest.mark.parametrize("planted", [1, 3, 6])
 def test_leak_from_a_test_folder_is_counted_and_stops(
-    tmp_path: Path, planted: int
+    tmp_path: Path, planted: int, promise: Any
 ) -> None:
     a, b = two_sites(tmp_path)
     test = make_site(tmp_path / "t", {"cat": 3, "dog": 3}, start=500)
@@ -99,7 +100,9 @@ def test_leak_from_a_test_folder_is_counted_and_stops(
         read_federation(settings, 8, 10, 1)
     allowed = wish(a, b, test=str(test), allow_leak=True)
     notes = read_federation(allowed, 8, 10, 1).notes
-    assert any(note.startswith(f"FS3401 {planted}") for note in notes)
+    exact = any(note.startswith(f"FS3401 {planted}") for note in notes)
+    promise("IN-8 test images among the training images are counted", 1, not exact)
+    assert exact
 
 
 def test_federation_without_labels_says_what_to_do(tmp_path: Path) -> None:
