@@ -39,9 +39,10 @@ def evidence_page(artefacts: Sequence[Artefact], evidence: Evidence) -> str:
 
 def _section(artefact: Artefact, evidence: Evidence) -> dict[str, Any]:
     tables = []
-    rows = table_rows(evidence, evidence.lines(artefact))
-    if rows:
-        tables.append({"head": HEAD, "rows": rows, "caption": artefact.title})
+    lines = evidence.lines(artefact)
+    if any(line.ours for line in lines):
+        rows = table_rows(evidence, lines)
+        tables.append({"head": HEAD, "rows": rows, "caption": "Paper and ours"})
     tests = paired_rows(evidence.comparisons(artefact))
     if tests:
         caption = "Paired tests over seeds"
@@ -49,15 +50,20 @@ def _section(artefact: Artefact, evidence: Evidence) -> dict[str, Any]:
     if artefact.name == "fig2":
         tables.append(worked_example())
     plots = [plot for chart in artefact.charts for plot in plots_of(chart, evidence)]
-    wanted, found = len(artefact.charts), len(plots)
     return {
         "name": name_of(artefact),
         "title": artefact.title,
         "tables": tables,
         "plots": plots,
-        "missing": "not run" if wanted and not found else "",
+        "missing": "" if tables or plots else _not_run(artefact, evidence),
         "notes": [f"{name}: {NOTES[name]}" for name in notes_of(artefact)],
     }
+
+
+def _not_run(artefact: Artefact, evidence: Evidence) -> str:
+    return (
+        f"Not run: fedsemi reproduce {artefact.name} --profile {evidence.source.name}"
+    )
 
 
 def worked_example() -> dict[str, Any]:

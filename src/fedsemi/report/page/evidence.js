@@ -20,10 +20,19 @@ function plotOf(plot) {
   return figure({ ...base, legend: series, chart: lineChart({ xs, series, low, high }), rows: () => [["round", ...series.map((s) => s.name)], xs.map((x, i) => [x, ...series.map((s) => percent(s.values[i]))])] });
 }
 
+const WORDS = ["method", "verdict", "notes", "SemiAnAgg against"];
+
+function tableOf({ head, rows, caption }) {
+  const node = table(head, rows, caption);
+  const left = head.map((name) => WORDS.includes(name));
+  for (const row of node.querySelectorAll("tr")) [...row.children].forEach((cell, i) => cell.classList.toggle("text", left[i]));
+  return node;
+}
+
 function sectionOf(part, number) {
-  const nodes = part.tables.map((t) => table(t.head, t.rows, t.caption));
+  const nodes = part.tables.map(tableOf);
   if (part.plots.length) nodes.push(el("div", { class: "grid" }, ...part.plots.map(plotOf)));
-  if (part.missing) nodes.push(el("p", {}, `Plots: ${part.missing}.`));
+  if (part.missing) nodes.push(el("p", {}, part.missing));
   if (part.notes.length) nodes.push(el("ul", { class: "note" }, ...part.notes.map((note) => el("li", {}, note))));
   return el("section", { "aria-labelledby": `s${number}` }, el("h2", { id: `s${number}` }, `${part.name}: ${part.title}`), ...nodes);
 }
