@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-import io
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor
 
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Update
 
-_NPY = "numpy.ndarray"
-_FLOATS = ("float64", "float32", "float16")
-_DTYPES = frozenset((*_FLOATS, "int64", "int32", "int16", "int8", "uint8", "bool"))
+_PACKED = "safetensors"
+_DTYPES = frozenset(
+    (
+        torch.float64,
+        torch.float32,
+        torch.float16,
+        torch.int64,
+        torch.int32,
+        torch.int16,
+        torch.int8,
+        torch.uint8,
+        torch.bool,
+    )
+)
 _UPDATE_INTEGERS = (
     "client",
     "round",
@@ -150,19 +160,30 @@ def decode_introduction(content: RecordDict) -> Introduction:
 
 
 def encode_tensors(tensors: Mapping[str, Tensor]) -> ArrayRecord:
-    """Lay named tensors out as arrays in NumPy's own format."""
-    arrays = {
-        name: Array(np.asarray(tensor.detach().cpu().contiguous().numpy()))
-        for name, tensor in tensors.items()
+    """Pack named tensors into one array of bytes.
+
+    Flower sends every array as objects of its own, each with requests at each hop; a
+    small network as sixty arrays spends more time in these than in training.
+    """
+    plain = {
+        name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()
     }
-    return ArrayRecord(arrays)
+    data = save(plain)
+    return ArrayRecord({_PACKED: Array("uint8", (len(data),), _PACKED, data)})
 
 
 def decode_tensors(record: Any) -> dict[str, Tensor]:
-    """Read named tensors; sizes are compared before anything is allocated."""
-    if not isinstance(record, ArrayRecord):
+    """Unpack named tensors; sizes are compared before anything is allocated."""
+    if not isinstance(record, ArrayRecord) or set(record) != {_PACKED}:
         raise ProtocolError("tensors are missing", code="FS2101")
-    return {name: _tensor(name, array) for name, array in record.items()}
+    try:
+        tensors = load(record[_PACKED].data)
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise ProtocolError(f"tensors are unreadable: {error}", code="FS2105") from None
+    for name, tensor in tensors.items():
+        if tensor.dtype not in _DTYPES:
+            raise ProtocolError(f"'{name}' is of {tensor.dtype}", code="FS2102")
+    return tensors
 
 
 def num_bytes(content: RecordDict) -> int:
@@ -172,32 +193,6 @@ def num_bytes(content: RecordDict) -> int:
         for record in content.array_records.values()
         for array in record.values()
     )
-
-
-def _tensor(name: str, array: Array) -> Tensor:
-    if array.stype != _NPY or array.dtype not in _DTYPES:
-        raise ProtocolError(
-            f"'{name}' is {array.stype} of {array.dtype}, not a plain array",
-            code="FS2102",
-        )
-    stream = io.BytesIO(array.data)
-    try:
-        version = np.lib.format.read_magic(stream)
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    except ValueError as error:
-        raise ProtocolError(
-            f"'{name}' has no NumPy header: {error}", "FS2105"
-        ) from None
-    body = memoryview(array.data)[stream.tell() :]
-    told = (1, 0), tuple(array.shape), np.dtype(array.dtype), False
-    if (version, shape, dtype, fortran) != told:
-        raise ProtocolError(f"'{name}' is not what its label says", code="FS2102")
-    if math.prod(shape) * dtype.itemsize != len(body):
-        raise ProtocolError(
-            f"'{name}' claims {list(shape)} of {dtype}, but has {len(body):,} bytes",
-            code="FS2105",
-        )
-    return torch.from_numpy(np.frombuffer(body, dtype).reshape(shape).copy())
 
 
 def _exactly(content: RecordDict, names: set[str]) -> None:

@@ -96,6 +96,7 @@ class Coordinator:
         link = processes.start(
             "flower-superlink",
             [
+                processes.program("flower-superlink"),
                 f"--host={self.host}",
                 f"--port={self.port}",
                 f"--ssl-ca-certfile={keys / CA}",

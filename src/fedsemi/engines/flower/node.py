@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,15 +64,20 @@ class Node:
         settings = {"data": str(folder)}
         if self.device:
             settings["device"] = self.device
+        home = folder / "flower"
         return processes.start(
             "flower-supernode",
             [
+                sys.executable,
+                "-m",
+                "fedsemi.engines.flower.warm_node",
+                str(home),
+                str(processes.free_port()),
                 f"--superlink={self.server}",
                 f"--root-certificates={ca}",
                 f"--auth-supernode-private-key={key}",
-                f"--port={processes.free_port()}",
                 "--node-config",
                 " ".join(f"{name}={json.dumps(v)}" for name, v in settings.items()),
             ],
-            folder / "flower",
+            home,
         )

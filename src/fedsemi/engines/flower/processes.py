@@ -18,21 +18,21 @@ _DIE_WITH_PARENT = 1
 _STOP_SECONDS = 20
 
 
-def start(name: str, arguments: Sequence[str], home: Path) -> subprocess.Popen[bytes]:
-    """Start one of Flower's programs; its output goes to a log in `home`.
+def start(name: str, command: Sequence[str], home: Path) -> subprocess.Popen[bytes]:
+    """Start a program; its output goes to NAME.log in `home`.
 
     On Linux it ends when this process ends, however that happens.
     """
-    log = (make_folder(home) / f"{name}.log").open("ab")
-    return subprocess.Popen(
-        [program(name), *arguments],
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        env=environment(home),
-        start_new_session=True,
-        preexec_fn=die_with_parent,
-    )
+    with (make_folder(home) / f"{name}.log").open("ab") as log:
+        return subprocess.Popen(
+            command,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env=environment(home),
+            start_new_session=True,
+            preexec_fn=die_with_parent,
+        )
 
 
 def call(name: str, arguments: Sequence[str], home: Path) -> str:

@@ -21,10 +21,8 @@ from flwr.serverapp.strategy import Strategy
 from fedsemi.blueprint import Blueprint
 from fedsemi.engines.flower.codec import (
     Order,
-    decode_tensors,
     decode_update,
     encode_order,
-    encode_tensors,
 )
 from fedsemi.engines.flower.post import logger
 from fedsemi.engines.flower.roster import Roster
@@ -49,7 +47,7 @@ class MethodStrategy(Strategy):
 
     def initial_arrays(self) -> ArrayRecord:
         """Return the weights that the blueprint begins with."""
-        return encode_tensors(self._blueprint.initial_weights())
+        return ArrayRecord(dict(self._blueprint.initial_weights()))
 
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
@@ -59,7 +57,7 @@ class MethodStrategy(Strategy):
         roster.wait_for(self._num_sites, seconds=600)
         if self._state is None:
             seed = seed_of(self._blueprint.experiment.seed, "stage", self._number)
-            weights = decode_tensors(arrays)
+            weights = arrays.to_torch_state_dict()
             self._state = self._method.init(weights, roster.infos(), seed)
         self._tasks = self._method.plan(self._state)
         if len({task.client for task in self._tasks}) < len(self._tasks):
@@ -92,7 +90,7 @@ class MethodStrategy(Strategy):
             state = replace(state, round=state.round + 1, contributions={})
         self._state = replace(state, gate=check.state)
         numbers = {f"contribution-{id}": s for id, s in state.contributions.items()}
-        return encode_tensors(state.weights), MetricRecord(dict(numbers))
+        return ArrayRecord(dict(state.weights)), MetricRecord(dict(numbers))
 
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
