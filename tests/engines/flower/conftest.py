@@ -12,8 +12,8 @@ from fedsemi.config import make_experiment
 pytest.importorskip("flwr")
 
 
-def tiny(method: str = "semianagg", rounds: int = 2, **settings: Any) -> Simulation:
-    content = {
+def tiny(method: str = "semianagg", rounds: int = 2, **sections: Any) -> Simulation:
+    content: dict[str, Any] = {
         "seed": 3,
         "data": {"name": "synthetic", "train_limit": 60, "test_limit": 8},
         "partition": {"num_clients": 3},
@@ -21,10 +21,10 @@ def tiny(method: str = "semianagg", rounds: int = 2, **settings: Any) -> Simulat
         "local": {"batch_size": 16},
         "stages": [
             {"method": "supervised", "rounds": 1},
-            {"method": method, "rounds": rounds, **settings},
+            {"method": method, "rounds": rounds},
         ],
     }
-    return build(make_experiment(content))
+    return build(make_experiment(content | sections))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Real processes, real TLS, on loopback. Slow: every message starts a Python."""
+"""Real processes and real TLS on loopback; each run takes most of a minute."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
@@ -18,24 +22,65 @@ from fedsemi.cli.federation import deal_out
 from fedsemi.engines.flower import processes
 from fedsemi.engines.flower.certificates import make_certificates, make_site_key
 from fedsemi.engines.flower.coordinator import Coordinator
+from fedsemi.engines.flower.engine import Patience
 from fedsemi.engines.flower.node import Node
 from fedsemi.engines.flower.trial import running_sites, site_folders
-from fedsemi.experiment import conduct
-from fedsemi.methods import METHODS
+from fedsemi.engines.in_process import InProcess
+from fedsemi.experiment import Judge, conduct, run_stages
+from fedsemi.storage import read_weights
 from fedsemi.weights import digest
 
 from .conftest import tiny
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 _HOSTS = ["127.0.0.1", "localhost"]
+_UNRULY = str(Path(__file__).with_name("unruly_site.py"))
 
 
-def _deal(simulation, folder):
+@pytest.fixture(autouse=True)
+def no_process_left(tmp_path):
+    """Whatever happens in a test, its processes end; all name its folder."""
+    yield
+    end = time.monotonic() + 20
+    while _processes_of(tmp_path) and time.monotonic() < end:
+        time.sleep(0.2)
+    left = _processes_of(tmp_path)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left, f"left behind: {left}"
+
+
+def _processes_of(folder):
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if str(folder) in command and int(entry.name) != os.getpid():
+            found[int(entry.name)] = command
+    return found
+
+
+def _deal(simulation, folder, patience=Patience(deadline=240)):  # noqa: B008
     deal_out(simulation, folder)
     sites = site_folders(folder)
     make_certificates(folder / "coordinator", sites, _HOSTS)
-    coordinator = Coordinator(folder / "coordinator", port=processes.free_port())
-    return coordinator, sites, f"127.0.0.1:{coordinator.port}"
+    port = processes.free_port()
+    coordinator = Coordinator(
+        folder / "coordinator", port=port, patience=patience, join_seconds=180
+    )
+    return coordinator, sites, f"127.0.0.1:{port}"
+
+
+def _run(simulation, folder):
+    """Run a deployment to its end; return the lines that it shows."""
+    coordinator, sites, server = _deal(simulation, folder)
+    lines: list[str] = []
+    with coordinator.serving(), running_sites(sites, server):
+        coordinator.submit()
+        coordinator.wait(lines.append)
+    return lines
 
 
 def _digest(folder):
@@ -43,27 +88,59 @@ def _digest(folder):
     return summary["model_sha256"]
 
 
-def _log(folder, name):
+def _records(folder):
+    lines = (folder / "coordinator/run/metrics.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def _log(folder, name="flower-supernode"):
     path = folder / "flower" / f"{name}.log"
     return path.read_text() if path.exists() else ""
 
 
-def _until(holds, seconds=300.0):
+def _until(holds, seconds=200.0):
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "this did not happen in time"
         time.sleep(0.2)
 
 
+@contextmanager
+def _command(*arguments):
+    """Run `fedsemi …` as a process of its own, its output in a pipe."""
+    command = [sys.executable, "-m", "fedsemi", *map(str, arguments)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def _unruly(mode, folder, server):
+    command = Node(folder, server).command([_UNRULY, mode])
+    return processes.start("flower-supernode", command, folder / "flower")
+
+
 @pytest.mark.parametrize("method", ["semianagg", "cbafed", "rscfed"])
 def test_a_deployment_gives_the_same_bits_as_this_process(method, tmp_path):
-    assert method in METHODS
     simulation = tiny(method)
     *_, last = conduct(simulation)
-    coordinator, sites, server = _deal(simulation, tmp_path)
-    with coordinator.serving(), running_sites(sites, server):
-        coordinator.submit()
-        coordinator.wait(print)
+    _run(simulation, tmp_path)
+    assert _digest(tmp_path) == digest(last.weights)
+
+
+def test_resnet18_passes_with_the_same_bits(tmp_path):
+    simulation = tiny(
+        rounds=1,
+        data={"name": "synthetic", "train_limit": 9, "test_limit": 2},
+        model={"name": "resnet18-cifar"},
+    )
+    *_, last = conduct(simulation)
+    assert sum(value.numel() for value in last.weights.values()) > 11_000_000
+    _run(simulation, tmp_path)
     assert _digest(tmp_path) == digest(last.weights)
 
 
@@ -71,64 +148,121 @@ def test_a_coordinator_that_was_killed_continues_with_the_same_bits(tmp_path):
     simulation = tiny(rounds=3)
     *_, last = conduct(simulation)
     coordinator, sites, server = _deal(simulation, tmp_path)
-    run = tmp_path / "coordinator/run"
-    with coordinator.serving():
-        nodes = running_sites(sites, server)
-        nodes.__enter__()
-        coordinator.submit()
-        _until(lambda: any(run.glob("ckpt-*2*")))
-        status = json.loads((tmp_path / "coordinator/status.json").read_text())
-        os.kill(status["pid"], signal.SIGKILL)
-    try:
-        with coordinator.serving():
-            coordinator.submit()
-            coordinator.wait(print)
-    finally:
-        nodes.__exit__(None, None, None)
+    command = ["server", tmp_path / "coordinator", "--port", coordinator.port]
+    with ExitStack() as stack:
+        for site in sites:
+            stack.enter_context(_command("site", "--data", site, "--server", server))
+        with _command(*command) as process:
+            _until(lambda: any((tmp_path / "coordinator/run").glob("ckpt-*2*")))
+            for pid in [process.pid, *_processes_of(tmp_path / "coordinator")]:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        assert not (tmp_path / "coordinator/run/summary.json").exists()
+        with _command(*command) as process:
+            said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert [record["round"] for record in _records(tmp_path)] == [1, 1, 2, 3]
     assert _digest(tmp_path) == digest(last.weights)
 
 
+class Partial(InProcess):
+    """Leaves out the tasks of clients that a deployment did without."""
+
+    def __init__(self, method, clients, present):
+        super().__init__(method, clients)
+        self._present = present
+
+    def run(self, tasks):
+        return super().run([t for t in tasks if t.client in self._present[t.round]])
+
+
+def _with_participation_of(folder, simulation):
+    """Run the rounds in this process with the clients that took part over there."""
+    present: dict[int, list[set[int]]] = {}
+    for record in _records(folder):
+        clients = {int(id) for id in record["clients"]}
+        present.setdefault(record["stage"], []).append(clients)
+    clients = simulation.federation.clients
+    *_, last = run_stages(
+        simulation, lambda m, stage: Partial(m, clients, present[stage]), Judge()
+    )
+    return last
+
+
 def test_a_site_killed_in_a_round_comes_back(tmp_path):
-    simulation = tiny(rounds=2)
-    coordinator, sites, server = _deal(simulation, tmp_path)
-    lines: list[str] = []
-    with coordinator.serving(), running_sites(sites, server) as nodes:
+    simulation = tiny(rounds=3)
+    coordinator, sites, server = _deal(simulation, tmp_path, Patience(deadline=60))
+    with coordinator.serving(), running_sites(sites[:2], server):
+        unruly = _unruly("stall", sites[2], server)
         coordinator.submit()
-        done = threading.Thread(target=coordinator.wait, args=[lines.append])
+        done = threading.Thread(target=coordinator.wait, args=[lambda line: None])
         done.start()
-        _until(lambda: "train message" in _log(sites[2], "flower-supernode"))
-        os.killpg(nodes[2].pid, signal.SIGKILL)
-        nodes[2].wait()
-        nodes[2] = Node(sites[2], server).start()
-        done.join(900)
-        processes.stop(nodes[2])
-    records = (tmp_path / "coordinator/run/metrics.jsonl").read_text().splitlines()
-    assert len(records) == 3
-    assert "2" in json.loads(records[-1])["clients"]
+        _until(lambda: "stalled" in _log(sites[2]))
+        os.killpg(unruly.pid, signal.SIGKILL)
+        unruly.wait()
+        with running_sites(sites[2:], server):
+            done.join(300)
+    records = _records(tmp_path)
+    assert [sorted(record["clients"]) for record in records[:2]] == [
+        ["0", "1", "2"]
+    ] * 2
+    assert {"0", "1"} <= records[2]["clients"].keys()
+    assert sorted(records[3]["clients"]) == ["0", "1", "2"]
+    there = _with_participation_of(tmp_path, simulation)
+    assert _digest(tmp_path) == digest(there.weights)
 
 
-def test_a_site_with_a_key_that_is_not_enrolled_is_refused(tmp_path):
+@pytest.mark.parametrize(("mode", "code"), [("nan", "FS2103"), ("giant", "FS2105")])
+def test_a_bad_reply_is_dropped_and_the_run_goes_on(mode, code, tmp_path):
     coordinator, sites, server = _deal(tiny(), tmp_path)
-    make_site_key(sites[0] / "keys" / "site.key")
-    with coordinator.serving():
-        stranger = Node(sites[0], server).start()
-        assert stranger.wait(120) != 0
-        processes.stop(stranger)
-    assert "Failed to activate SuperNode" in _log(sites[0], "flower-supernode")
+    lines: list[str] = []
+    with coordinator.serving(), running_sites(sites[:2], server):
+        unruly = _unruly(mode, sites[2], server)
+        try:
+            coordinator.submit()
+            coordinator.wait(lines.append)
+        finally:
+            processes.stop(unruly)
+    record = _records(tmp_path)[-1]
+    assert record["clients"].keys() == {"0", "1"}
+    dropped = [f"{each['client']} {each['code']}" for each in record["dropped"]]
+    assert f"2 {code}" in dropped or any(f"site 2: {code}" in line for line in lines), (
+        dropped,
+        lines,
+    )
+    model = read_weights(tmp_path / "coordinator/run/model.safetensors")
+    assert all(value.isfinite().all() for value in model.values())
 
 
-def test_plaintext_and_a_foreign_certificate_authority_are_refused(tmp_path):
+def test_strangers_are_refused(tmp_path):
     coordinator, sites, server = _deal(tiny(), tmp_path)
+    link = tmp_path / "coordinator"
     other = tmp_path / "other"
     make_certificates(other / "coordinator", [other / "site-0"], _HOSTS)
-    shutil.copy(other / "site-0/keys/ca.crt", sites[0] / "keys/ca.crt")
     with coordinator.serving():
-        with socket.create_connection(("127.0.0.1", coordinator.port)) as plain:
-            plain.sendall(b"POST /v1/fleet/activate-node HTTP/1.1\r\n\r\n")
-            plain.settimeout(10)
-            assert b"200" not in plain.recv(100)
-        stranger = Node(sites[0], server).start()
-        _until(lambda: "attempt failed" in _log(sites[0], "flower-supernode"), 60)
-        processes.stop(stranger)
-    link = _log(tmp_path / "coordinator", "flower-superlink")
-    assert "activate-node" not in link
+        _plaintext_is_refused(coordinator.port)
+        assert "activate-node" not in _log(link, "flower-superlink")
+
+        shutil.copy(other / "site-0/keys/ca.crt", sites[0] / "keys/ca.crt")
+        with _command("site", "--data", sites[0], "--server", server) as process:
+            said, _ = process.communicate(timeout=60)
+        assert process.returncode == 76
+        assert "FS5102" in said
+        assert "issuer certificate" in said
+        node = Node(sites[0], server).start()
+        _until(lambda: "attempt failed" in _log(sites[0]), 60)
+        processes.stop(node)
+        assert "activate-node" not in _log(link, "flower-superlink")
+
+        make_site_key(sites[1] / "keys" / "site.key")
+        node = Node(sites[1], server).start()
+        assert node.wait(60) != 0
+        processes.stop(node)
+        assert "Failed to activate SuperNode" in _log(sites[1])
+        assert "activate-node" in _log(link, "flower-superlink")
+
+
+def _plaintext_is_refused(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as plain:
+        plain.sendall(b"POST /v1/fleet/activate-node HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"HTTP" not in plain.recv(100)

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import math
+import socket
+import ssl
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from fedsemi.data.site import read_site
 from fedsemi.engines.flower import processes
 from fedsemi.engines.flower.certificates import CA, SITE_KEY
 from fedsemi.errors import ConfigError, ProtocolError
+
+_MODULE = "fedsemi.engines.flower.warm_node"
+_CONNECT_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -26,13 +33,16 @@ class Node:
     device: str | None = None
 
     def work(self, patience: float = 120.0) -> None:
-        """Work until stopped; a coordinator that is not ready yet is tried again.
+        """Work until stopped; a coordinator that is not ready yet is waited for.
 
         Raises:
-            ProtocolError: The coordinator does not know this site's key.
+            ProtocolError: The coordinator does not know this site's key, or its
+                certificate is not one that this site trusts.
         """
         end = math.inf
         while True:
+            while not self.trusts_coordinator():
+                time.sleep(2)
             started = time.monotonic()
             process = self.start()
             try:
@@ -50,34 +60,65 @@ class Node:
                 )
             time.sleep(2)
 
+    def trusts_coordinator(self) -> bool:
+        """Look at the coordinator's certificate; False if nobody answers yet.
+
+        A SuperNode would try a coordinator that it does not trust for ever.
+        """
+        host, _, port = self.server.rpartition(":")
+        if not host or not port.isdigit():
+            raise ConfigError(
+                f"'{self.server}' is not host:port; give --server as "
+                "fl.example.org:9092",
+                code="FS5009",
+            )
+        context = ssl.create_default_context(cafile=self._found("ca"))
+        try:
+            with socket.create_connection((host, int(port)), _CONNECT_SECONDS) as plain:
+                context.wrap_socket(plain, server_hostname=host).close()
+        except ssl.SSLError as error:
+            reason = getattr(error, "verify_message", None) or error.reason
+            raise ProtocolError(
+                f"{self.server} cannot be trusted: {reason}; is "
+                f"{self._found('ca')} from this coordinator?",
+                code="FS5102",
+            ) from None
+        except OSError:
+            return False
+        return True
+
     def start(self) -> subprocess.Popen[bytes]:
         """Check the folder, then connect; returns the running SuperNode."""
-        folder = self.folder.absolute()
-        read_site(folder)
-        key, ca = self.key or folder / "keys" / SITE_KEY, folder / "keys" / CA
-        for path in (key, ca):
-            if not path.exists():
-                raise ConfigError(
-                    f"'{path}' is missing; make it with `fedsemi certificates`",
-                    code="FS5005",
-                )
-        settings = {"data": str(folder)}
+        read_site(self.folder)
+        return processes.start("flower-supernode", self.command(), self._home)
+
+    def command(self, module: Sequence[str] = ("-m", _MODULE)) -> list[str]:
+        """Put together the command that `start` runs."""
+        settings = {"data": str(self.folder.absolute())}
         if self.device:
             settings["device"] = self.device
-        home = folder / "flower"
-        return processes.start(
-            "flower-supernode",
-            [
-                sys.executable,
-                "-m",
-                "fedsemi.engines.flower.warm_node",
-                str(home),
-                str(processes.free_port()),
-                f"--superlink={self.server}",
-                f"--root-certificates={ca}",
-                f"--auth-supernode-private-key={key}",
-                "--node-config",
-                " ".join(f"{name}={json.dumps(v)}" for name, v in settings.items()),
-            ],
-            home,
-        )
+        return [
+            sys.executable,
+            *module,
+            str(self._home),
+            str(processes.free_port()),
+            f"--superlink={self.server}",
+            f"--root-certificates={self._found('ca')}",
+            f"--auth-supernode-private-key={self._found('key')}",
+            "--node-config",
+            " ".join(f"{name}={json.dumps(v)}" for name, v in settings.items()),
+        ]
+
+    @property
+    def _home(self) -> Path:
+        return self.folder.absolute() / "flower"
+
+    def _found(self, what: Literal["ca", "key"]) -> Path:
+        keys = self.folder.absolute() / "keys"
+        path = keys / CA if what == "ca" else self.key or keys / SITE_KEY
+        if not path.exists():
+            raise ConfigError(
+                f"'{path}' is missing; make it with `fedsemi certificates`",
+                code="FS5005",
+            )
+        return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from fedsemi.engines.flower.client_app import client_app, simulated_desk
 from fedsemi.engines.flower.engine import PATIENCE, FlowerEngine, Patience
 from fedsemi.engines.flower.loopback import LoopbackGrid
 from fedsemi.engines.flower.roster import Roster
+from fedsemi.errors import ConfigError, FedSemiError
 from fedsemi.experiment import Judge, Step, run_stages
 from fedsemi.method import Method
 
@@ -74,21 +76,47 @@ def conduct_on_ray(simulation: Simulation, watch: Callable[[Iterator[Step]], T])
         results.append(watch(_on_grid(grid, simulation)))
 
     with dealt(simulation) as app:
-        # Workers of Ray inherit these: one torch thread gives the same bits everywhere.
-        os.environ["OMP_NUM_THREADS"] = "1"
-        os.environ["FLWR_TELEMETRY_ENABLED"] = "0"
-        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
         logging.getLogger("flwr").setLevel(logging.ERROR)
-        run_simulation(
-            server,
-            app,
-            num_sites,
-            backend_config={
-                "init_args": {"include_dashboard": False, "log_to_driver": False},
-                "client_resources": {"num_cpus": 1, "num_gpus": 0.0},
-            },
-        )
+        _start_ray()
+        try:
+            run_simulation(
+                server,
+                app,
+                num_sites,
+                backend_config={"client_resources": {"num_cpus": 1, "num_gpus": 0.0}},
+            )
+        except RuntimeError as error:
+            raise _ray_failed("broke off", error.__cause__ or error) from error
     return results[0]
+
+
+def _start_ray() -> None:
+    """Start Ray before Flower does, so that a failure ends the run and says why."""
+    # Its workers inherit these: one torch thread gives the same bits everywhere.
+    os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ["FLWR_TELEMETRY_ENABLED"] = "0"
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    try:
+        import ray
+
+        paths = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}
+        ray.init(runtime_env=paths, include_dashboard=False, log_to_driver=False)
+    except ImportError:
+        raise ConfigError(
+            "this needs Ray; install it with: pip install 'fedsemi[flower]'",
+            code="FS5004",
+        ) from None
+    except Exception as error:
+        raise _ray_failed("did not start", error) from error
+
+
+def _ray_failed(how: str, error: BaseException) -> FedSemiError:
+    reason = " ".join(str(error).split())[:200]
+    return FedSemiError(
+        f"Ray {how} ({type(error).__name__}: {reason}); try again when memory and "
+        "cores are free, or leave out --engine flower, which gives the same result",
+        code="FS5010",
+    )
 
 
 @contextmanager

@@ -1,0 +1,50 @@
+"""A site that misbehaves after its own checks; started in place of `warm_node`.
+
+python unruly_site.py nan|giant|stall HOME PORT …
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from fedsemi.engines.flower import processes
+from fedsemi.engines.flower.codec import Order
+from fedsemi.engines.flower.desk import Desk
+from fedsemi.engines.flower.warm_node import run_node
+from fedsemi.messages import Update
+
+_GIANT = 10_000_000
+_honest = Desk.carry_out
+
+
+def nan(desk: Desk, order: Order) -> Update:
+    update = _honest(desk, order)
+    spoiled = {
+        name: torch.full_like(value, torch.nan) if value.is_floating_point() else value
+        for name, value in update.weights.items()
+    }
+    return replace(update, weights=spoiled)
+
+
+def giant(desk: Desk, order: Order) -> Update:
+    update = _honest(desk, order)
+    return replace(update, weights=update.weights | {"giant": torch.zeros(_GIANT)})
+
+
+def stall(desk: Desk, order: Order) -> Update:
+    """Hang in the second round of the second stage, when there is a memory to lose."""
+    if order.stage == 1 and order.task.round == 1:
+        print("stalled", flush=True)
+        time.sleep(3600)
+    return _honest(desk, order)
+
+
+if __name__ == "__main__":
+    Desk.carry_out = globals()[sys.argv[1]]  # type: ignore[method-assign]
+    processes.end_on_sigterm()
+    sys.exit(run_node(Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]))
