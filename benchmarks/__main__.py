@@ -12,6 +12,7 @@ import torch
 from benchmarks.aggregation import aggregation
 from benchmarks.clients import clients
 from benchmarks.common import ROOT, Section
+from benchmarks.deployment import deployment
 from benchmarks.flower_ray import flower
 from benchmarks.limit import augmentation, limit, scale
 from benchmarks.reference import cores, reference
@@ -23,6 +24,7 @@ ITEMS: dict[str, Callable[[int], Section]] = {
     "cores": cores,
     "augmentation": augmentation,
     "flower": flower,
+    "deployment": deployment,
     "clients": clients,
     "aggregation": aggregation,
     "scale": scale,

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -17,6 +18,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("flwr")
+
+import httpx
 
 from fedsemi.cli.federation import deal_out
 from fedsemi.engines.flower import processes
@@ -30,6 +33,7 @@ from fedsemi.experiment import Judge, conduct, run_stages
 from fedsemi.storage import read_weights
 from fedsemi.weights import digest
 
+from . import proxy
 from .conftest import tiny
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -132,7 +136,8 @@ def test_a_deployment_gives_the_same_bits_as_this_process(method, tmp_path):
     assert _digest(tmp_path) == digest(last.weights)
 
 
-def test_resnet18_passes_with_the_same_bits(tmp_path):
+def test_resnet18_passes_a_proxy_with_the_same_bits(tmp_path):
+    """Eleven million numbers pass the path rule and body limit of the guide."""
     simulation = tiny(
         rounds=1,
         data={"name": "synthetic", "train_limit": 9, "test_limit": 2},
@@ -140,8 +145,22 @@ def test_resnet18_passes_with_the_same_bits(tmp_path):
     )
     *_, last = conduct(simulation)
     assert sum(value.numel() for value in last.weights.values()) > 11_000_000
-    _run(simulation, tmp_path)
+    coordinator, sites, server = _deal(simulation, tmp_path)
+    keys, port = tmp_path / "coordinator/keys", processes.free_port()
+    guard = proxy.Proxy(server, keys / "ca.crt")
+    with (
+        coordinator.serving(),
+        proxy.running(guard, port, keys),
+        running_sites(sites, f"127.0.0.1:{port}"),
+    ):
+        coordinator.submit()
+        coordinator.wait(print)
+        context = ssl.create_default_context(cafile=keys / "ca.crt")
+        control = f"https://127.0.0.1:{port}/v1/control/register-node"
+        assert httpx.post(control, verify=context).status_code == 403
     assert _digest(tmp_path) == digest(last.weights)
+    assert guard.refused == ["/v1/control/register-node"]
+    assert 5_000_000 < guard.largest < proxy.MOST_BYTES
 
 
 def test_a_coordinator_that_was_killed_continues_with_the_same_bits(tmp_path):
@@ -250,8 +269,9 @@ def test_strangers_are_refused(tmp_path):
         assert "FS5102" in said
         assert "issuer certificate" in said
         node = Node(sites[0], server).start()
-        _until(lambda: "attempt failed" in _log(sites[0]), 60)
+        assert node.wait(60) != 0
         processes.stop(node)
+        assert "CERTIFICATE_VERIFY_FAILED" in _log(sites[0])
         assert "activate-node" not in _log(link, "flower-superlink")
 
         make_site_key(sites[1] / "keys" / "site.key")

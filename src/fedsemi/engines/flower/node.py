@@ -63,7 +63,7 @@ class Node:
     def trusts_coordinator(self) -> bool:
         """Look at the coordinator's certificate; False if nobody answers yet.
 
-        A SuperNode would try a coordinator that it does not trust for ever.
+        A SuperNode that does not trust its coordinator says so in its log only.
         """
         host, _, port = self.server.rpartition(":")
         if not host or not port.isdigit():

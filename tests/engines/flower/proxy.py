@@ -1,0 +1,69 @@
+"""A stand-in for the reverse proxy of docs/deployment.md: path rule and body limit."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+from starlette.requests import Request
+from starlette.responses import Response
+
+MOST_BYTES = 8 << 20
+
+
+class Proxy:
+    """Passes requests for /v1/fleet/ on to a SuperLink and refuses all others."""
+
+    def __init__(self, target: str, ca: Path) -> None:
+        context = ssl.create_default_context(cafile=ca)
+        self._client = httpx.AsyncClient(base_url=f"https://{target}", verify=context)
+        self.largest = 0
+        self.refused: list[str] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        request = Request(scope, receive)
+        body = await request.body()
+        path = request.url.path
+        self.largest = max(self.largest, len(body))
+        if not path.startswith("/v1/fleet/") or len(body) > MOST_BYTES:
+            self.refused.append(path)
+            await Response(status_code=403)(scope, receive, send)
+            return
+        headers = _without(request.headers, "host", "content-length")
+        answer = await self._client.post(path, content=body, headers=headers)
+        passed = _without(answer.headers, "content-length", "content-encoding")
+        await Response(answer.content, answer.status_code, passed)(scope, receive, send)
+
+
+def _without(headers: Any, *names: str) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name not in names}
+
+
+@contextmanager
+def running(proxy: Proxy, port: int, keys: Path) -> Iterator[None]:
+    """Serve a proxy over TLS in a thread."""
+    config = uvicorn.Config(
+        proxy,
+        port=port,
+        ssl_certfile=keys / "server.crt",
+        ssl_keyfile=keys / "server.key",
+        lifespan="off",
+        log_level="error",
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(20)
