@@ -144,6 +144,12 @@ class Coordinator:
                 f"'{plan}' is missing; write it with `fedsemi deal`", code="FS4001"
             )
         blueprint = read_blueprint(plan.read_text("utf-8"))
+        if blueprint.experiment.alarms.action != "warn":
+            raise ConfigError(
+                "sites do not send scores of held-out images, so that alarms.action "
+                "must be 'warn'; change it and deal out again",
+                code="FS4111",
+            )
         app = make_folder(self.home / "app")
         settings = _APP.format(
             plan=json.dumps(blueprint.as_json()),

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("flwr")
+
+from fedsemi.cli.federation import deal_out
+from fedsemi.engines.flower.coordinator import Coordinator
+from fedsemi.errors import ConfigError
+
+from .conftest import tiny
+
+
+def test_a_plan_that_acts_on_held_out_images_is_refused(tmp_path):
+    settings = {"alarms": {"action": "roll-back"}}
+    deal_out(tiny(evaluation={"validation_fraction": 0.2}, **settings), tmp_path)
+    with pytest.raises(ConfigError, match=r"FS4111 .*alarms\.action must be 'warn'"):
+        Coordinator(tmp_path / "coordinator").submit()
+
+
+def test_a_coordinator_without_certificates_says_how_to_make_them(tmp_path):
+    with (
+        pytest.raises(ConfigError, match=r"FS5005 .*ca\.crt.*`fedsemi certificates`"),
+        Coordinator(tmp_path).serving(),
+    ):
+        pass
