@@ -39,7 +39,7 @@ def giant(desk: Desk, order: Order) -> Update:
 def stall(desk: Desk, order: Order) -> Update:
     """Hang in the second round of the second stage, when there is a memory to lose."""
     if order.stage == 1 and order.task.round == 1:
-        print("stalled", flush=True)
+        print("hangs now", flush=True)
         time.sleep(3600)
     return _honest(desk, order)
 
