@@ -215,7 +215,7 @@ def test_a_site_killed_in_a_round_comes_back(tmp_path):
     with coordinator.serving(), running_sites(sites[:2], server):
         unruly = _unruly("stall", sites[2], server)
         coordinator.submit()
-        done = threading.Thread(target=coordinator.wait, args=[lambda line: None])
+        done = threading.Thread(target=coordinator.wait, args=[print], daemon=True)
         done.start()
         _until(lambda: "hangs now" in _log(sites[2]))
         os.killpg(unruly.pid, signal.SIGKILL)
