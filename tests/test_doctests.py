@@ -7,7 +7,8 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "name", ["fedsemi.method", "fedsemi.seeds", "fedsemi.progress"]
+    "name",
+    ["fedsemi.alarms", "fedsemi.method", "fedsemi.seeds", "fedsemi.progress"],
 )
 def test_examples_in_docstrings_hold(name: str) -> None:
     result = doctest.testmod(importlib.import_module(name))

@@ -75,6 +75,36 @@ def test_a_mean_that_does_not_hurt_is_left_alone() -> None:
     assert method.taken() is None
 
 
+class Graded:
+    """Of these images, a model names the part right that its number says."""
+
+    def __init__(self, num: int) -> None:
+        images = torch.zeros(num, 1, 2, 2, dtype=torch.uint8)
+        self.held_out = ImageSet(images, torch.ones(num, dtype=torch.long))
+
+    def probs(self, weights):
+        num = len(self.held_out)
+        right = torch.arange(num) < round(float(weights["x"][0]) * num)
+        return torch.stack([~right, right], 1).float()
+
+
+def falls(num: int, before: float, after: float) -> bool:
+    """Tell whether a round is rolled back that lowers accuracy on so many images."""
+    method = protected(Mean(1.0), Graded(num), AlarmSettings(action="roll-back"))
+    state = replace(STATE, weights={"x": torch.tensor([before])})
+    method.aggregate(state, [replace(LABELED, weights={"x": torch.tensor([after])})])
+    return method.taken() is not None
+
+
+def test_a_loss_that_few_images_explain_is_borne_as_by_the_warning() -> None:
+    # 33 images: two standard errors of 79 % are 14 points, and 28 to 24 is 12.
+    assert not falls(33, 28 / 33, 24 / 33)
+    assert falls(33, 28 / 33, 22 / 33)
+    # 1000 images: two standard errors are 3 points, so the tolerance of 5 decides.
+    assert falls(1000, 0.85, 0.73)
+    assert not falls(1000, 0.85, 0.81)
+
+
 def test_warnings_alone_need_no_protection() -> None:
     method = Mean()
     assert protected(method, None, AlarmSettings()) is method

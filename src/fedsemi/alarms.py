@@ -28,12 +28,24 @@ class AlarmSettings:
     action: Literal["warn", "lower-share", "roll-back"] = "warn"
     """Only warn; or take the mean again with less of the unlabeled; or not at all."""
     tolerance: Share = 0.05
-    """Loss of held-out accuracy that is borne, as a share of one; a warning bears two
-    standard errors if these are more, for a few images fall by chance."""
+    """Loss of held-out accuracy that is borne, as a share of one; two standard errors
+    are borne if these are more, for a few images fall by chance."""
     patience: Count = 3
     """Rounds in a row until a warning."""
     calibration_error: Share = 0.2
     """Largest expected calibration error of a good warm-up."""
+
+    def hurts(self, before: float, after: float, num: int) -> bool:
+        """Tell whether accuracy on so many held-out images fell by more than is borne.
+
+        >>> AlarmSettings().hurts(0.85, 0.73, num=1000)
+        True
+        >>> AlarmSettings().hurts(0.85, 0.73, num=33)  # two standard errors: 0.14
+        False
+        """
+        middle = (before + after) / 2
+        error = sqrt(middle * (1 - middle) / num)
+        return before - after > max(self.tolerance, 2 * error)
 
 
 @dataclass(frozen=True)
@@ -106,8 +118,8 @@ class Watchman:
         best = self._best["held-out"] = max(
             self._best.get("held-out", accuracy), accuracy
         )
-        borne = max(self._settings.tolerance, 2 * _error(best, accuracy, validation))
-        if self._lasts("hurt", accuracy < best - borne):
+        hurts = self._settings.hurts(best, accuracy, validation["num"])
+        if self._lasts("hurt", hurts):
             what = f"Held-out accuracy fell from {best:.1%} to {accuracy:.1%}"
             yield "hurt", f"{what} since unlabeled clients take part.", _HURT
 
@@ -143,12 +155,6 @@ class Watchman:
 def _unlabeled(record: Record) -> dict[str, Any]:
     clients = record["clients"].items()
     return {id: client for id, client in clients if client["num_unlabeled"]}
-
-
-def _error(best: float, accuracy: float, validation: Record) -> float:
-    """Return the standard error of an accuracy between two, on so many images."""
-    middle = (best + accuracy) / 2
-    return sqrt(middle * (1 - middle) / validation["num"])
 
 
 def _some(names: list[str], most: int = 6) -> str:

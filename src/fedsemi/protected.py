@@ -21,7 +21,8 @@ _TRIES = 3
 class Protected(Generic[S]):
     """Asks another method, and answers for it when its mean hurts the labeled.
 
-    A mean hurts if it lowers held-out accuracy by more than the tolerance in one round.
+    A mean hurts if it lowers held-out accuracy in one round by more than the settings
+    bear, as with the warnings.
     """
 
     method: Method[S]
@@ -49,13 +50,13 @@ class Protected(Generic[S]):
         new = self.method.aggregate(state, updates)
         if new.round == state.round or not updates:
             return new
-        least = self._accuracy(state.weights) - self.settings.tolerance
-        if self._accuracy(new.weights) >= least:
+        before = self._accuracy(state.weights)
+        if not self._hurts(before, new):
             return new
         if self.settings.action == "lower-share":
             for share, gentler in _gentler(self.method):
                 new = gentler.aggregate(state, updates)
-                if self._accuracy(new.weights) >= least:
+                if not self._hurts(before, new):
                     self._note(
                         f"the mean was taken with a labeled share of {share:.0%}"
                     )
@@ -68,6 +69,10 @@ class Protected(Generic[S]):
         said = " ".join(self.interventions) or None
         self.interventions.clear()
         return said
+
+    def _hurts(self, before: float, new: S) -> bool:
+        num = len(self.validator.held_out)
+        return self.settings.hurts(before, self._accuracy(new.weights), num)
 
     def _accuracy(self, weights: Weights) -> float:
         labels = self.validator.held_out.labels
