@@ -68,7 +68,7 @@ def test_idle_clients_are_named_by_their_ids() -> None:
         one["clients"]["9"]["contribution"] = 0.0
         alarms += watchman.look(one)
     assert [(a.round, a.what) for a in alarms] == [
-        (3, "No longer contributing: client 9.")
+        (3, "Hardly any contribution for 3 rounds: client 9.")
     ]
 
 

@@ -132,7 +132,8 @@ class Watchman:
             if self._lasts(f"idle {id}", client["contribution"] <= 0.01 * fair)
         ]
         if idle:
-            yield "idle", f"No longer contributing: client {', '.join(idle)}.", _IDLE
+            what = f"Hardly any contribution for {self._settings.patience} rounds"
+            yield "idle", f"{what}: client {', '.join(idle)}.", _IDLE
 
     def _collapsed(self, record: Record) -> Iterator[tuple[str, str, str]]:
         clients = _unlabeled(record).values()
@@ -141,7 +142,11 @@ class Watchman:
         best = self._best["share"] = max(self._best.get("share", share), share)
         if self._lasts("collapse", share < 0.5 * best or share < 0.01):
             what = f"Only {share:.1%} of the unlabeled images get a confident"
-            yield "collapse", f"{what} pseudo-label; it was {best:.1%}.", _COLLAPSE
+            yield (
+                "collapse",
+                f"{what} pseudo-label; at best it was {best:.1%}.",
+                _COLLAPSE,
+            )
 
     def _lasts(self, name: str, bad: bool) -> bool:
         """Tell whether something has just been bad for long enough."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from fedsemi.config import make_experiment
 from fedsemi.report.run import read_run
 from fedsemi.run_folder import MODEL
 from fedsemi.storage import read_weights
-from fedsemi.valuation.measure import Kind, Valuer, contribution_of, value
+from fedsemi.valuation.measure import NAMES, Kind, Valuer, contribution_of, value
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +30,25 @@ def test_every_measure_names_clients_by_their_ids(valued) -> None:
     # Without client 0, nobody has labels: it cannot be left out of training.
     assert ids["Leave one out, warm start"] == [1, 2, 3]
     json.dumps(result)
+
+
+def test_a_measure_taken_later_joins_those_of_the_same_model(valued) -> None:
+    run, simulation, first = valued
+    valuer = Valuer(simulation, read_weights(run.path / MODEL), 1, 2)
+    later = value(replace(run, value=first), valuer, [Kind.shapley])
+    names = [measure["name"] for measure in later["measures"]]
+    assert names == [name for name in NAMES if name != "Leave one out, full"]
+    assert len(later["correlations"]) == 10
+    # Taken anew: two orders instead of four. The others are as they were.
+    changed = [
+        a["name"]
+        for a, b in zip(later["measures"], first["measures"], strict=True)
+        if a != b
+    ]
+    assert changed == ["Shapley value"]
+    other = replace(run, value=first | {"model_sha256": "of another model"})
+    alone = value(other, valuer, [Kind.shapley])
+    assert [m["name"] for m in alone["measures"]][2:] == ["Shapley value"]
 
 
 def test_sizes_are_those_of_the_clients(valued) -> None:

@@ -184,7 +184,7 @@ def _result_table(summary: dict[str, Any]) -> Table:
             scores = stage[which]
             auc = scores["auc"]
             table.add_row(
-                str(stage["stage"]),
+                str(stage["stage"] + 1),
                 stage["method"],
                 which.replace("_", " "),
                 f"{scores['accuracy']:.2%}",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
 from fedsemi.build import build
@@ -42,9 +42,10 @@ def value(
     marginal and shapley leave clients out of the mean, warm and full out of training:
     warm for some rounds from the saved model on, full from the start. Scores are on the
     labels that labeled clients hold out, or on the test set if they hold out none. The
-    result is kept as value.json, where `fedsemi report` finds it.
+    result is kept as value.json, where `fedsemi report` finds it; measures that are
+    taken later join those.
 
-    Example: fedsemi value runs/demo/semianagg --measure marginal --measure full
+    Example: fedsemi value runs/demo/semianagg --measure full
     """
     found, console = read_run(run), Console()
     if not found.records or not (run / MODEL).is_file():
@@ -56,32 +57,39 @@ def value(
     with one_thread():
         result = value_clients(found, valuer, kinds)
     write_whole(run / "value.json", (json.dumps(result, indent=1) + "\n").encode())
-    _show(result, console)
+    console.print(worth(result))
     console.print(f"saved {Path(run) / 'value.json'}", soft_wrap=True)
 
 
-def _show(result: dict[str, Any], console: Console) -> None:
+def worth(result: dict[str, Any]) -> RenderableType:
+    """Show each client by every measure, and how far the measures agree."""
     measures = result["measures"]
     table = Table(box=None, header_style="dim", padding=(0, 1))
     table.add_column("client", justify="right")
     for measure in measures:
-        table.add_column(measure["name"], justify="right")
+        table.add_column(_SHORT[measure["name"]], justify="right")
     columns = [{v["client"]: v for v in measure["values"]} for measure in measures]
     for client in sorted({id for column in columns for id in column}):
         table.add_row(str(client), *(_cell(column.get(client)) for column in columns))
-    console.print(table)
-    ranks = Table(box=None, header_style="dim", padding=(0, 1))
-    for name in ("rank correlation of", "clients", "rho", "95 % interval", "p"):
-        ranks.add_column(name)
-    for c in result["correlations"]:
-        rho = [f"{c['rho']:.2f}", f"{c['low']:.2f} to {c['high']:.2f}", f"{c['p']:.3f}"]
-        shown = ["–"] * 3 if c["rho"] is None else rho
-        ranks.add_row(f"{c['a']} – {c['b']}", str(c["clients"]), *shown)
-    console.print(ranks)
-    console.print(
+    note = (
         f"scored on {result['scored_on']}, in log-likelihood per image; * the 95 % "
         "interval, which value.json has, leaves out zero"
     )
+    return Group(table, _agreement(result["correlations"]), note)
+
+
+def _agreement(correlations: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, header_style="dim", padding=(0, 1))
+    for name in ("rank correlation of", "clients", "rho", "95 % interval", "p"):
+        table.add_column(name)
+    for c in correlations:
+        shown = ["–"] * 3
+        if c["rho"] is not None:
+            interval = f"{c['low']:.2f} to {c['high']:.2f}"
+            shown = [f"{c['rho']:.2f}", interval, f"{c['p']:.3f}"]
+        pair = f"{_SHORT[c['a']]} – {_SHORT[c['b']]}"
+        table.add_row(pair, str(c["clients"]), *shown)
+    return table
 
 
 def _cell(worth: dict[str, float] | None) -> str:
@@ -91,3 +99,14 @@ def _cell(worth: dict[str, float] | None) -> str:
         return f"{worth['value']:.4g}"
     sure = worth["low"] > 0 or worth["high"] < 0
     return f"{worth['value']:+.4f}{'*' if sure else ' '}"
+
+
+# Six full names do not fit into eighty columns.
+_SHORT = {
+    "Contribution": "share",
+    "Data size": "images",
+    "In-run marginal": "marginal",
+    "Shapley value": "Shapley",
+    "Leave one out, warm start": "left out, warm",
+    "Leave one out, full": "left out, full",
+}

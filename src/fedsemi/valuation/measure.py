@@ -25,6 +25,16 @@ Said = Callable[[str], None]
 
 _DRAWS = 1000
 
+NAMES = (
+    "Contribution",
+    "Data size",
+    "In-run marginal",
+    "Shapley value",
+    "Leave one out, warm start",
+    "Leave one out, full",
+)
+"""All measures, in the order in which they are shown."""
+
 
 class Kind(StrEnum):
     """How to value clients."""
@@ -84,10 +94,12 @@ class Valuer:
                     self.say(f"{self.permutations} random orders of the clients")
                     shapley = some.shapley(self.permutations, 1e-3, seed)
                 state = method.aggregate(state, updates)
-        measures = [Measure("In-run marginal", _MARGINAL, self._intervals(sums))]
+        about = _MARGINAL.format(rounds=_rounds(self.rounds))
+        measures = [Measure("In-run marginal", about, self._intervals(sums))]
         if shapley is not None:
+            about = _SHAPLEY.format(orders=self.permutations)
             values = _orders(sorted(sums), shapley)
-            measures.append(Measure("Shapley value", _SHAPLEY, values))
+            measures.append(Measure("Shapley value", about, values))
         return measures if Kind.marginal in kinds else measures[1:]
 
     def leave_one_out(self, warm: bool) -> Measure:
@@ -95,11 +107,12 @@ class Valuer:
         whole = self.score(self._trained(self.simulation.federation, warm))
         gains = {}
         for client in self._dispensable():
-            self.say(f"training without client {client}")
+            self.say(f"training {'on' if warm else 'anew'} without client {client}")
             rest = self.simulation.federation.without(client)
             gains[client] = whole - self.score(self._trained(rest, warm))
         name = f"Leave one out, {'warm start' if warm else 'full'}"
-        return Measure(name, _WARM if warm else _FULL, self._intervals(gains))
+        about = _WARM.format(rounds=_rounds(self.rounds)) if warm else _FULL
+        return Measure(name, about, self._intervals(gains))
 
     @property
     def score(self) -> Scorer:
@@ -137,7 +150,7 @@ class Valuer:
         return [client.id for client in clients if [client.id] != labeled]
 
     def _intervals(self, gains: dict[int, Values]) -> list[Worth]:
-        """Draw the held-out images with replacement, the same for every client."""
+        """Draw the scored images with replacement, the same for every client."""
         size = len(next(iter(gains.values())))
         rng = np.random.default_rng(self._seed("images"))
         drawn = rng.integers(size, size=(_DRAWS, size))
@@ -153,22 +166,36 @@ class Valuer:
 
 
 def value(run: Run, valuer: Valuer, kinds: Sequence[Kind]) -> dict[str, Any]:
-    """Value all clients of a run, beside their contributions and data sizes."""
-    measures = [contribution_of(run), data_size_of(valuer.simulation.federation)]
+    """Value all clients of a run, beside their contributions and data sizes.
+
+    What was measured of the same model before, by other measures, is kept.
+    """
+    federation = valuer.simulation.federation
+    result: dict[str, Any] = {
+        "model_sha256": run.summary.get("model_sha256"),
+        "scored_on": "held-out labels" if federation.held_out else "the test set",
+    }
+    measures = [contribution_of(run), data_size_of(federation)]
     if Kind.marginal in kinds or Kind.shapley in kinds:
         measures += valuer.marginal_and_shapley(kinds)
     measures += [
         valuer.leave_one_out(kind is Kind.warm) for kind in kinds if kind in _LOO
     ]
-    federation = valuer.simulation.federation
+    known = _earlier(run, result) | {m.name: asdict(m) for m in measures}
     unlabeled = [c.id for c in federation.clients if c.num_unlabeled]
-    columns = {measure.name: _column(measure, unlabeled) for measure in measures}
+    columns = {name: _column(known[name], unlabeled) for name in NAMES if name in known}
     found = correlations(columns, seed_of(valuer.simulation.experiment.seed, "ranks"))
-    return {
-        "scored_on": "held-out labels" if federation.held_out else "the test set",
-        "measures": [asdict(measure) for measure in measures],
+    return result | {
+        "measures": [known[name] for name in columns],
         "correlations": [asdict(each) for each in found],
     }
+
+
+def _earlier(run: Run, result: dict[str, Any]) -> dict[str, Any]:
+    """Find measures that were taken before, of this model and by the same score."""
+    if any(run.value.get(name) != value for name, value in result.items()):
+        return {}
+    return {measure["name"]: measure for measure in run.value["measures"]}
 
 
 def contribution_of(run: Run) -> Measure:
@@ -197,26 +224,30 @@ def _orders(clients: Sequence[int], added: Values) -> list[Worth]:
     ]
 
 
-def _column(measure: Measure, clients: Sequence[int]) -> Values:
-    known = {worth.client: worth.value for worth in measure.values}
+def _column(measure: dict[str, Any], clients: Sequence[int]) -> Values:
+    known = {worth["client"]: worth["value"] for worth in measure["values"]}
     return np.array([known.get(client, np.nan) for client in clients])
+
+
+def _rounds(count: int) -> str:
+    return "one more round" if count == 1 else f"{count} more rounds"
 
 
 _LOO = (Kind.warm, Kind.full)
 _UNIT = "in mean log-likelihood per image"
 _MARGINAL = (
-    f"How much worse the mean of a round is without the client's answer, {_UNIT}; "
-    "interval: held-out images drawn anew."
+    f"How much worse a round's mean is without the client's answer, {_UNIT}, over "
+    "{rounds}; interval: scored images drawn anew."
 )
 _SHAPLEY = (
     f"What the client's answer adds on joining the others in random order, {_UNIT}; "
-    "interval: the random orders."
+    "interval: the {orders} random orders."
 )
 _WARM = (
-    "How much worse the model is after some more rounds without the client, "
-    f"{_UNIT}; interval: held-out images drawn anew."
+    "How much worse the model is after {rounds} without the client, "
+    f"{_UNIT}; interval: scored images drawn anew."
 )
 _FULL = (
     f"How much worse the model is if trained without the client from the start, {_UNIT}"
-    "; interval: held-out images drawn anew, not the chance in training."
+    "; interval: scored images drawn anew, not the chance in training."
 )
