@@ -50,6 +50,14 @@ def test_a_loss_that_few_images_explain_is_borne() -> None:
     assert kinds(falling) == []
 
 
+def test_two_of_33_images_are_no_loss_even_after_a_perfect_round() -> None:
+    values = [1.0, 31 / 33, 31 / 33, 31 / 33]
+    falling = [record(r, a) for r, a in enumerate(values, start=1)]
+    for each in falling:
+        each["validation"]["num"] = 33
+    assert kinds(falling) == []
+
+
 def test_a_short_loss_is_borne() -> None:
     values = [0.9, 0.5, 0.5, 0.9, 0.5, 0.5, 0.9]
     assert kinds([record(r, a) for r, a in enumerate(values, start=1)]) == []

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from pydantic import with_config
 
+from fedsemi.calibration import variance
 from fedsemi.settings import STRICT, Count, Share
 
 Record = Mapping[str, Any]
@@ -43,8 +44,7 @@ class AlarmSettings:
         >>> AlarmSettings().hurts(0.85, 0.73, num=33)  # two standard errors: 0.14
         False
         """
-        middle = (before + after) / 2
-        error = sqrt(middle * (1 - middle) / num)
+        error = sqrt(variance((before + after) / 2 * num, num))
         return before - after > max(self.tolerance, 2 * error)
 
 

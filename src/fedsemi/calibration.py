@@ -83,19 +83,19 @@ def estimate(calibration: Calibration, counts: Sequence[float]) -> Estimate | No
     right = sum(calibration.right[i] for i in used)
     pool = (right + 1) / (held + 2)
     total = sum(counts)
-    mean = variance = 0.0
+    mean = spread = 0.0
     for i in used:
         size = calibration.count[i] + _PRIOR
         accuracy = (calibration.right[i] + _PRIOR * pool) / size
         share = counts[i] / total
         mean += share * accuracy
-        variance += share**2 * _variance(calibration.right[i], calibration.count[i])
-    reach = 1.96 * variance**0.5
+        spread += share**2 * variance(calibration.right[i], calibration.count[i])
+    reach = 1.96 * spread**0.5
     return Estimate(mean, max(0.0, mean - reach), min(1.0, mean + reach))
 
 
-def _variance(right: int, count: int) -> float:
-    """Return how uncertain a bin is: the variance of its Beta posterior.
+def variance(right: float, count: int) -> float:
+    """Return how uncertain an accuracy is: the variance of its Beta posterior.
 
     With a uniform prior, so ten right out of ten are not taken for certainty.
     """

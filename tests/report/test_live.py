@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.request import urlopen
@@ -23,6 +27,12 @@ from fedsemi.run_folder import RunFolder
 from fedsemi.session import carry_on, follow
 
 QUIET = Console(quiet=True)
+STATUS = "document.getElementById('status').textContent"
+
+
+def needs_browser(test: Callable[..., None]) -> Callable[..., None]:
+    missing = pytest.mark.skipif(CHROMIUM is None, reason="needs the browser chromium")
+    return pytest.mark.slow(missing(test))
 
 
 def add_round(folder: Path, index: int) -> None:
@@ -74,8 +84,7 @@ def test_a_port_in_use_is_named(make_run) -> None:
             LivePage(folder, port)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="needs the browser chromium")
+@needs_browser
 def test_a_browser_shows_rounds_that_end_while_it_looks(make_run, tmp_path) -> None:
     folder = make_run(rounds=2)
     with following(folder) as server, Browser(tmp_path / "profile") as browser:
@@ -87,8 +96,41 @@ def test_a_browser_shows_rounds_that_end_while_it_looks(make_run, tmp_path) -> N
         browser.wait("document.body.innerText.includes('round 4 of 2')")
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="needs the browser chromium")
+@needs_browser
+def test_what_was_opened_and_focused_stays_so_in_the_next_round(
+    make_run, tmp_path
+) -> None:
+    folder = make_run(rounds=2)
+    with following(folder) as server, Browser(tmp_path / "profile") as browser:
+        browser.open(server.address)
+        browser.js("document.querySelector('figure details').open = true")
+        browser.wait("document.querySelectorAll('figure tbody tr').length === 2")
+        browser.js("document.querySelectorAll('figure svg[tabindex]')[1].focus()")
+        label = "document.activeElement.getAttribute('aria-label')"
+        focused = browser.js(label)
+        assert focused.startswith("Share of each client")
+        add_round(folder, 2)
+        browser.wait("document.querySelectorAll('figure tbody tr').length === 3")
+        browser.wait(f"{label} === {json.dumps(focused)}")
+
+
+@needs_browser
+def test_a_run_that_has_been_silent_for_long_is_not_called_running(
+    make_run, tmp_path
+) -> None:
+    folder = make_run(rounds=2)
+    with following(folder) as server, Browser(tmp_path / "profile") as browser:
+        browser.open(server.address)
+        assert "Running" in browser.js(STATUS)
+        ago = time.time() - 630
+        os.utime(folder / "metrics.jsonl", (ago, ago))
+        browser.wait(f"{STATUS}.startsWith('No round has ended for 10 min')")
+        assert "fedsemi run --resume" in browser.js(STATUS)
+        add_round(folder, 2)
+        browser.wait(f"{STATUS}.startsWith('Running')")
+
+
+@needs_browser
 def test_a_browser_follows_a_resumed_run(tmp_path: Path) -> None:
     folder, short, longer = tmp_path / "run", tiny(rounds=1), tiny(rounds=2)
     follow(short, conduct(short, 1), folder, "short", QUIET)
@@ -99,6 +141,53 @@ def test_a_browser_follows_a_resumed_run(tmp_path: Path) -> None:
             steps = seen(browser, conduct(longer, 1, again.start), done=2)
             carry_on(again, longer, steps, "longer", QUIET)
         browser.wait("document.body?.innerText.includes('Finished: round 3 of 3')", 60)
+
+
+@needs_browser
+def test_a_browser_follows_a_run_elsewhere_that_is_stopped_and_resumed(
+    tmp_path: Path,
+) -> None:
+    folder, config = tmp_path / "run", tmp_path / "config.json"
+    config.write_text(tiny(rounds=5000).experiment.model_dump_json())
+    running = fedsemi("run", str(config), "--out", str(folder), "--workers", "1")
+    wait_for(lambda: (folder / "metrics.jsonl").is_file() and rounds_in(folder) > 1)
+    watching = fedsemi("watch", str(folder))
+    started = [running, watching]
+    try:
+        assert watching.stdout is not None
+        address = watching.stdout.readline().split(" at ")[1].split()[0]
+        with Browser(tmp_path / "profile") as browser:
+            browser.open(address)
+            running.send_signal(signal.SIGINT)
+            assert running.wait(60) != 0
+            done = rounds_in(folder)
+            browser.wait(f"{STATUS}.includes('round {done} of 5001')")
+            assert not browser.js(STATUS).startswith("Finished")
+            started.append(fedsemi("run", "--resume", str(folder), "--workers", "1"))
+            browser.wait(
+                f"{STATUS}.match(/Running.* round (\\d+) of/)?.[1] > {done}", 60
+            )
+    finally:
+        for process in started:
+            process.kill()
+            process.communicate()
+
+
+def fedsemi(*arguments: str) -> subprocess.Popen[str]:
+    """Start a command as a person would, in a process of its own."""
+    command = [sys.executable, "-m", "fedsemi", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def rounds_in(folder: Path) -> int:
+    return len((folder / "metrics.jsonl").read_text().splitlines())
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def seen(browser: Browser, steps: Iterator[Step], done: int = 0) -> Iterator[Step]:

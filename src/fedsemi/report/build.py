@@ -11,7 +11,7 @@ from typing import Any
 from fedsemi.report.run import Run
 from fedsemi.report.view import view_of
 
-_SCRIPTS = ("svg.js", "charts.js", "sections.js", "value.js", "page.js")
+_SCRIPTS = ("svg.js", "charts.js", "sections.js", "value.js", "live.js", "page.js")
 
 
 def report(runs: Sequence[Run]) -> str:

@@ -11,52 +11,51 @@ from rich.text import Text
 
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing
+from fedsemi.report.view import distinct_names
 
 _SCORES = ("accuracy", "balanced_accuracy", "auc")
 _SHOWN = 10
+_ASIDE = {"seconds", "stage", "round", "rounds"}
+"""What tells of a round's time and place, not of its outcome."""
 
 
 def differences(a: Run, b: Run) -> RenderableType:
     """Show in what two runs differ."""
-    parts: list[RenderableType] = [_settings(a, b), Text(), _results(a, b), Text()]
-    return Group(*parts, first_difference(a, b), _rounds(a, b))
+    names = distinct_names([a, b])
+    parts = [_settings(a, b, names), Text(), _results(a, b, names), Text()]
+    return Group(*parts, first_difference(a, b), _rounds(a, b, names))
 
 
 def first_difference(a: Run, b: Run) -> str:
-    """Say in which round two runs part, comparing everything but the time."""
+    """Say in which round two runs part, comparing all that was measured but time."""
     pairs = list(zip(a.records, b.records, strict=False))
-    for left, right in pairs:
-        if _timeless(left) != _timeless(right):
-            names = [k for k in left if k != "seconds" and left[k] != right.get(k)]
-            return (
-                f"They part in round {left['round']} of stage {left['stage'] + 1}: "
-                f"{', '.join(names)}."
+    for number, (left, right) in enumerate(pairs, start=1):
+        names = [k for k in left if k not in _ASIDE and left[k] != right.get(k)]
+        if names:
+            return f"They part in round {number}, counted over all stages: " + (
+                ", ".join(name.replace("_", " ") for name in names) + "."
             )
     if len(a.records) == len(b.records):
         return f"All {len(pairs)} rounds are the same to the last digit."
     return f"The {len(pairs)} rounds that both have are the same to the last digit."
 
 
-def _timeless(record: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in record.items() if key != "seconds"}
-
-
-def _settings(a: Run, b: Run) -> RenderableType:
+def _settings(a: Run, b: Run, names: Sequence[str]) -> RenderableType:
     found = differing([a, b])
     if not found:
         return "The settings are the same."
     table = Table(box=None, header_style="dim", padding=(0, 2))
-    for name in ("setting", str(a.path), str(b.path)):
+    for name in ("setting", *names):
         table.add_column(name, overflow="fold")
     for key, (left, right) in found.items():
         table.add_row(key, _shown(left), _shown(right))
     return table
 
 
-def _results(a: Run, b: Run) -> RenderableType:
+def _results(a: Run, b: Run, names: Sequence[str]) -> RenderableType:
     table = Table(box=None, header_style="dim", padding=(0, 2))
     table.add_column("mean of the last 10 tests")
-    for name in (str(a.path), str(b.path), "difference"):
+    for name in (*names, "difference"):
         table.add_column(name, justify="right", overflow="fold")
     for name in _SCORES:
         values = [_last_ten(run, name) for run in (a, b)]
@@ -64,17 +63,16 @@ def _results(a: Run, b: Run) -> RenderableType:
     return table
 
 
-def _rounds(a: Run, b: Run) -> RenderableType:
+def _rounds(a: Run, b: Run, names: Sequence[str]) -> RenderableType:
     """Show the accuracies of about ten rounds, the last one among them."""
-    pairs = list(zip(a.records, b.records, strict=False))
+    pairs = list(enumerate(zip(a.records, b.records, strict=False), start=1))
     step = max(1, len(pairs) // _SHOWN)
     table = Table(box=None, header_style="dim", padding=(0, 2))
-    for name in ("stage", "round", "accuracy", "accuracy", "difference"):
-        table.add_column(name, justify="right")
-    for left, right in pairs[::-1][::step][::-1]:
-        values = [left.get("accuracy"), right.get("accuracy")]
-        place = str(left["stage"] + 1), str(left["round"])
-        table.add_row(*place, *map(_percent, values), _gap(values))
+    for name in ("accuracy after round", *names, "difference"):
+        table.add_column(name, justify="right", overflow="fold")
+    for number, pair in pairs[::-1][::step][::-1]:
+        values = [record.get("accuracy") for record in pair]
+        table.add_row(str(number), *map(_percent, values), _gap(values))
     return table
 
 

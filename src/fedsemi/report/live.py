@@ -54,8 +54,10 @@ class LivePage(ThreadingHTTPServer):
         super().server_close()
 
     def view(self) -> dict[str, Any]:
-        """Read the run as it is now."""
-        return view_of([read_run(self.folder)])
+        """Read the run as it is now, and how long ago its last round was written."""
+        _, written = _trace(self.folder / METRICS)
+        age = max(0.0, time.time() - written / 1e9) if written else 0.0
+        return view_of([read_run(self.folder)]) | {"age": round(age, 1)}
 
     def traces(self) -> tuple[tuple[int, int], ...]:
         """Tell whether anything was written: sizes and times of the files."""
@@ -97,7 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _page(self) -> None:
         try:
             content = page(
-                f"{self.server.folder.name} – fedsemi", self._view(), live=True
+                f"{self.server.folder.name} – fedsemi", self.server.view(), live=True
             )
         except FedSemiError:
             self._send(503, "text/html", _WAITING)
@@ -106,12 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _data(self) -> None:
         try:
-            self._send(200, "application/json", json.dumps(self._view()))
+            self._send(200, "application/json", json.dumps(self.server.view()))
         except FedSemiError as error:
             self._send(503, "text/plain", str(error))
-
-    def _view(self) -> dict[str, Any]:
-        return self.server.view()
 
     def _events(self) -> None:
         """Send a line whenever the run has written something."""

@@ -14,7 +14,7 @@ _SCORES = ("accuracy", "balanced_accuracy", "auc")
 def view_of(runs: Sequence[Run]) -> dict[str, Any]:
     """Describe runs for the page; the first one that is no bound is the main one."""
     views = [_run_view(run) for run in runs]
-    names = _distinct_names(runs)
+    names = distinct_names(runs)
     for view, name in zip(views, names, strict=True):
         view["name"] = name
     main = next((i for i, view in enumerate(views) if not view["bound"]), 0)
@@ -53,7 +53,7 @@ def _run_view(run: Run) -> dict[str, Any]:
         "settings": flat(run.config),
         "manifest": _facts(run),
         "alarms": run.alarms,
-        "value": run.value,
+        "value": _value(run),
     }
 
 
@@ -135,6 +135,12 @@ def _facts(run: Run) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
+def _value(run: Run) -> dict[str, Any]:
+    """Leave out what `fedsemi value` found about an earlier model in this folder."""
+    model = run.summary.get("model_sha256")
+    return run.value if run.value.get("model_sha256") == model else {}
+
+
 def _last_known(records: Sequence[dict[str, Any]], name: str) -> list[Any] | None:
     for record in reversed(records):
         if record.get(name) is not None:
@@ -143,7 +149,7 @@ def _last_known(records: Sequence[dict[str, Any]], name: str) -> list[Any] | Non
     return None
 
 
-def _distinct_names(runs: Sequence[Run]) -> list[str]:
+def distinct_names(runs: Sequence[Run]) -> list[str]:
     """Name runs by their folders, with as many parents as it takes to differ."""
     paths = [run.path.resolve() for run in runs]
     for depth in range(1, max(len(path.parts) for path in paths) + 1):

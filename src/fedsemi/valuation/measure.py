@@ -104,11 +104,13 @@ class Valuer:
 
     def leave_one_out(self, warm: bool) -> Measure:
         """Train without each client: some rounds from here, or all from the start."""
-        whole = self.score(self._trained(self.simulation.federation, warm))
+        federation = self.simulation.federation
+        # All rounds with everybody would give the saved model again, to the bit.
+        whole = self.score(self._trained(federation, warm) if warm else self.weights)
         gains = {}
         for client in self._dispensable():
             self.say(f"training {'on' if warm else 'anew'} without client {client}")
-            rest = self.simulation.federation.without(client)
+            rest = federation.without(client)
             gains[client] = whole - self.score(self._trained(rest, warm))
         name = f"Leave one out, {'warm start' if warm else 'full'}"
         about = _WARM.format(rounds=_rounds(self.rounds)) if warm else _FULL

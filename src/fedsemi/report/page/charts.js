@@ -121,12 +121,32 @@ function barOf({ x, y }, at, low, high) {
   return `M${l} ${y(low)}L${r} ${y(low)}L${r} ${y(high)}L${l} ${y(high)}Z`;
 }
 
-// One hue from pale to dark, so that it reads in grey as well; nothing is grey-ish.
-function shade(share) {
-  const stops = [[222, 235, 247], [107, 174, 214], [33, 113, 181], [8, 48, 107]];
+// One hue from faint to strong, so that it reads in grey as well; nothing is grey-ish.
+// What is strong stands out from the page: dark on a light one, bright on a dark one.
+const RAMPS = {
+  light: [[222, 235, 247], [107, 174, 214], [33, 113, 181], [8, 48, 107]],
+  dark: [[24, 52, 84], [33, 102, 160], [90, 170, 225], [205, 232, 255]],
+};
+
+function shade(share, stops) {
   const place = Math.max(0, Math.min(0.9999, share)) * (stops.length - 1);
   const i = Math.floor(place), rest = place - i;
-  return `rgb(${stops[i].map((v, k) => Math.round(v + (stops[i + 1][k] - v) * rest)).join(",")})`;
+  return stops[i].map((v, k) => Math.round(v + (stops[i + 1][k] - v) * rest));
+}
+
+// Browsers that do not know light-dark() keep the attribute, which is for light pages.
+function paint(node, light, dark) {
+  node.setAttribute("fill", light);
+  node.style.fill = `light-dark(${light}, ${dark})`;
+}
+
+const rgb = (color) => `rgb(${color.join(",")})`;
+
+// The darker or the lighter ink, whichever has more contrast on a colour.
+function inkOn(color) {
+  const linear = color.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+  const luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+  return luminance > 0.2 ? "#10243a" : "#ffffff";
 }
 
 function heatMap({ rowNames, columnNames, values, format, top, rowLabel, columnLabel }) {
@@ -159,14 +179,17 @@ function heatMap({ rowNames, columnNames, values, format, top, rowLabel, columnL
 }
 
 function heatCell(picture, { v, most, format, name }, { x, y, cellWidth, cell }) {
-  const share = known(v) ? v / most : 0;
-  const box = draw("rect", { x, y, width: cellWidth - 1, height: cell - 1, fill: v ? shade(0.06 + 0.94 * share) : "var(--empty)" });
+  const share = 0.06 + 0.94 * (known(v) ? v / most : 0);
+  const [light, dark] = [shade(share, RAMPS.light), shade(share, RAMPS.dark)];
+  const box = draw("rect", { x, y, width: cellWidth - 1, height: cell - 1, fill: "var(--empty)" });
+  if (v) paint(box, rgb(light), rgb(dark));
   box.append(draw("title", {}, `${name}: ${known(v) ? format(v) : "none"}`));
   picture.append(box);
   const text = v ? format(v).replace(" %", "") : "";
   if (!text || textWidth(text, 11) > cellWidth - 1) return;
-  const ink = share > 0.36 ? "#fff" : "#10243a";
-  picture.append(draw("text", { x: x + cellWidth / 2, y: y + cell / 2 + 4, "text-anchor": "middle", "font-size": 11, "pointer-events": "none", style: `fill:${ink}` }, text));
+  const number = draw("text", { x: x + cellWidth / 2, y: y + cell / 2 + 4, "text-anchor": "middle", "font-size": 11, "pointer-events": "none" }, text);
+  paint(number, inkOn(light), inkOn(dark));
+  picture.append(number);
 }
 
 // Bars from a common zero; rows may have an interval and a second, thinner mark.

@@ -1,4 +1,4 @@
-// Put the sections together, and on a live page do so again after every round.
+// Put the sections together; a live page does so again after every round.
 
 function render(view) {
   const run = view.runs[view.main];
@@ -76,29 +76,6 @@ function settings(run) {
   return [hashes, details];
 }
 
-function status(view) {
-  const run = view.runs[view.main], done = run.rounds.seconds.length;
-  const accuracy = run.rounds.accuracy.filter(known).at(-1);
-  const left = (mean(run.rounds.seconds.slice(-5)) || 0) * (run.num_rounds - done);
-  const state = run.finished ? "Finished" : `Running, about ${duration(left)} left`;
-  return `${state}: round ${done} of ${run.num_rounds}, accuracy ${percent(accuracy)}.`;
-}
-
 const view = JSON.parse(document.getElementById("data").textContent);
 render(view);
-
-if (view.live) {
-  const line = document.getElementById("status");
-  line.textContent = status(view);
-  // The server sends an event when a round is over; the page then fetches the data. It
-  // does so on connecting too: rounds may have ended between page and connection.
-  const events = new EventSource("events");
-  events.onopen = events.onmessage = async () => {
-    const next = await (await fetch("data")).json();
-    const top = scrollY;
-    render(next);
-    scrollTo({ top, behavior: "instant" });
-    line.textContent = status(next);
-  };
-  events.onerror = () => { line.textContent = "The server of this page has stopped; the run itself may go on."; };
-}
+if (view.live) followRun(view);

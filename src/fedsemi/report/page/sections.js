@@ -6,19 +6,18 @@ const clientName = (run, k) => `client ${run.clients.ids[k]}${run.clients.labele
 const clientMarks = (run) => run.clients.ids.map((id, k) => `${id}${run.clients.labeled[k] ? "*" : ""}`);
 const hasValues = (rows) => rows.some((row) => (row || []).some((v) => known(v)));
 
-// Colours for the clients that matter most; the others are grey, or one grey sum.
-function byImportance(run, values) {
-  const total = values.map((row) => sum(row));
-  const order = values.map((_, k) => k).filter((k) => hasValues([values[k]]));
-  return order.sort((a, b) => total[b] - total[a] || a - b);
+// Colours for the clients that contribute most, the same in all charts; others are grey.
+function byContribution(run) {
+  const total = run.clients.contribution.map((row) => sum(row));
+  return total.map((_, k) => k).sort((a, b) => total[b] - total[a] || a - b);
 }
 
 function clientSeries(run, values) {
-  const order = byImportance(run, values);
-  return order.map((k, place) => ({
+  const drawn = byContribution(run).map((k, place) => ({
     name: clientName(run, k), values: values[k], faint: place >= 7, labeled: run.clients.labeled[k] > 0,
     color: place < 7 ? COLORS[place] : "var(--rest)", dash: place < 7 ? DASHES[place % 2 ? 1 : 0] : "",
   }));
+  return drawn.filter((s) => hasValues([s.values]));
 }
 
 const legendFor = (series) => {
@@ -44,28 +43,32 @@ function resultSection(view) {
     [duration(run.seconds), "of training"],
     [bytes(sum(run.clients.bytes)), "sent by clients"],
   ].map(([value, label]) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label)));
-  const nodes = [el("div", { class: "tiles" }, ...tiles)];
-  if (view.runs.length > 1) nodes.push(el("div", { class: "grid" }, comparison(view)));
-  return nodes;
+  const shown = el("div", { class: "tiles" }, ...tiles);
+  if (view.runs.length === 1) return [shown];
+  return [el("div", { class: "grid" }, comparison(view)), el("p", { class: "note" }, `The main run, ${run.name}:`), shown];
 }
 
 const finalAccuracy = (run) => run.result.mean_of_last_10?.accuracy ?? run.rounds.accuracy.filter(known).at(-1);
 
 function comparison(view) {
-  const words = { lower: "labeled clients only", upper: "all clients labeled" };
-  const rows = view.runs.map((run, i) => ({
-    name: run.name, value: finalAccuracy(run), color: run.bound ? "var(--rest)" : COLORS[i % 7],
-    text: `${percent(finalAccuracy(run))}${run.bound ? ` (${run.bound} bound)` : ""}`,
-  }));
-  const low = view.runs.find((r) => r.bound === "lower"), up = view.runs.find((r) => r.bound === "upper");
-  const span = low && up ? finalAccuracy(up) - finalAccuracy(low) : 0;
-  const closed = view.runs.filter((r) => !r.bound && span > 0)
-    .map((r) => `${r.name} closes ${Math.round((100 * (finalAccuracy(r) - finalAccuracy(low))) / span)} % of the gap between the bounds.`);
-  const note = [`Accuracy on the test set, mean of the last ten tests. Grey bars are bounds: ${words.lower}, or ${words.upper}.`, ...closed].join(" ");
+  const rows = view.runs.map((run, i) => {
+    const about = [run.bound && `${run.bound} bound`, run.finished || `unfinished: round ${run.rounds.seconds.length} of ${run.num_rounds}`].filter((word) => word && word !== true);
+    return { name: run.name, value: finalAccuracy(run), color: run.bound ? "var(--rest)" : COLORS[i % 7], text: `${percent(finalAccuracy(run))}${about.length ? ` (${about.join(", ")})` : ""}` };
+  });
+  const note = ["Accuracy on the test set, mean of the last ten tests."];
+  if (view.runs.some((r) => !r.finished)) note.push("Of unfinished runs, the latest test.");
+  if (view.runs.some((r) => r.bound)) note.push("Grey bars are bounds: labeled clients only, or all clients labeled.", ...gapClosed(view.runs.filter((r) => r.finished)));
   return figure({
-    title: "Result", note: low || up ? note : "Accuracy on the test set, mean of the last ten tests.", wide: true,
+    title: "The runs compared", note: note.join(" "), wide: true,
     chart: barChart({ rows, high: 1 }), rows: () => [["run", "accuracy"], rows.map((r) => [r.name, r.text])],
   });
+}
+
+function gapClosed(runs) {
+  const low = runs.find((r) => r.bound === "lower"), up = runs.find((r) => r.bound === "upper");
+  const span = low && up ? finalAccuracy(up) - finalAccuracy(low) : 0;
+  if (!(span > 0)) return [];
+  return runs.filter((r) => !r.bound).map((r) => `${r.name} closes ${Math.round((100 * (finalAccuracy(r) - finalAccuracy(low))) / span)} % of the gap between the bounds.`);
 }
 
 function curveSection(view) {
@@ -155,7 +158,7 @@ function estimatePerClient(run, holders) {
   const guessed = rows.some((r) => known(r.low));
   return figure({
     title: "Pseudo-label accuracy by client, last round", chart: barChart({ rows, high: 1 }),
-    note: guessed ? "Bar and whisker: estimate with its 95 % interval. Orange mark: truth, known in simulation only." : "Truth, known in simulation only. For an estimate without it set evaluation.validation_fraction.",
+    note: guessed ? "Bar and whisker: estimate with its 95 % interval. Thick mark: truth, known in simulation only." : "Truth, known in simulation only. For an estimate without it set evaluation.validation_fraction.",
     rows: () => [["client", "estimate", "from", "to", "truth"], holders.map((k) => { const g = run.clients.estimate[k] || {}; return [run.clients.ids[k], percent(g.accuracy), percent(g.low), percent(g.high), percent(run.clients.right[k].at(-1))]; })],
   });
 }

@@ -108,7 +108,8 @@ function figure({ title, note, chart, legend, rows, wide }) {
     last = width;
     const picture = chart(width);
     picture.setAttribute("role", "img");
-    picture.setAttribute("aria-label", note ? `${title}. ${note}` : title);
+    const keys = picture.hasAttribute("tabindex") ? "Arrow keys go from round to round." : "";
+    picture.setAttribute("aria-label", [`${title}.`, note, keys].filter(Boolean).join(" "));
     place.replaceChildren(picture);
     tellOfMore(place, +picture.getAttribute("width"));
   }).observe(place);

@@ -1,0 +1,40 @@
+"""Two runs side by side."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.console import Console
+
+from fedsemi.report.diff import differences, first_difference
+from fedsemi.report.run import Run, read_run
+
+
+def printed(a: Run, b: Run) -> str:
+    console = Console(file=StringIO(), width=80)
+    console.print(differences(a, b))
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+def test_runs_part_where_something_measured_differs(make_run) -> None:
+    a, b = read_run(make_run("a", rounds=5)), read_run(make_run("b", rounds=5))
+    assert first_difference(a, b) == "All 5 rounds are the same to the last digit."
+    b.records[3]["balanced_accuracy"] = 0.75
+    said = "They part in round 4, counted over all stages: balanced accuracy."
+    assert first_difference(a, b) == said
+
+
+def test_the_same_round_of_another_stage_is_the_same(make_run) -> None:
+    a, b = read_run(make_run("a")), read_run(make_run("b"))
+    b.records[2] |= {"stage": 1, "round": 1, "rounds": 7, "seconds": 9.0}
+    assert "are the same to the last digit" in first_difference(a, b)
+
+
+def test_runs_are_named_by_what_tells_them_apart(make_run) -> None:
+    a, b = read_run(make_run("first", seed=1)), read_run(make_run("second", seed=5))
+    text = printed(a, b)
+    head, row = text.splitlines()[:2]
+    assert head.split() == ["setting", "first", "second"]
+    assert row.split() == ["seed", "1", "5"]
+    assert str(a.path.parent) not in text
