@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fedsemi.contributions import by_diversity
 from fedsemi.gate import Check, Gate, GateState
 from fedsemi.guard import Guard
-from fedsemi.messages import DIVERSITY, ClientInfo, Task, Update, Weights
+from fedsemi.messages import CLASS_COUNT, DIVERSITY, ClientInfo, Task, Update, Weights
 from fedsemi.replies import Statistic
 from fedsemi.weights import digest, weighted_mean
 
@@ -237,6 +237,18 @@ def test_inflated_counts_are_cut_to_the_register() -> None:
     found = check([*REPLIES[:4], liar, *REPLIES[5:]])
     assert (found.updates[4].num_labeled, found.updates[4].num_pseudo) == (0, 30)
     assert [(n.client, n.code) for n in found.notices] == [(4, "FS2104")]
+
+
+def test_classes_cannot_count_more_samples_than_a_client_has() -> None:
+    gate = Gate(Guard(), {CLASS_COUNT: Statistic(3, counts=True)})
+    counts = [torch.tensor([20.0, 10.0, 0.0]), torch.tensor([20.0, 10.5, 0.0])]
+    replies = [
+        replace(REPLIES[id], statistics={CLASS_COUNT: count})
+        for id, count in enumerate(counts, start=1)
+    ]
+    found = gate.check(TASKS[1:3], replies, CLIENTS, GateState())
+    assert [update.client for update in found.updates] == [1]
+    assert [(each.client, each.code) for each in found.dropped] == [(2, "FS2104")]
 
 
 def test_a_giant_step_is_shortened_to_two_medians() -> None:

@@ -72,7 +72,7 @@ def test_messy_federation_trains_to_the_end_and_says_what_was_left_out(
     assert "FS3201 b: 1 of 40 rows of labels.csv are bad" in checked.stdout
     assert "did you mean 'cat'?" in checked.stdout
     assert "FS3301 empty has no usable images" in checked.stdout
-    assert "set max_bad = 0.06" in checked.stdout
+    assert "leave these files out with max_bad = 0.06 in [sites]" in checked.stdout
 
     short = "--set stages.0.rounds=1 --set stages.1.rounds=1 --set model.width=4"
     options = ["run", "federation.toml", "--workers", "1", *short.split()]
@@ -83,6 +83,7 @@ def test_messy_federation_trains_to_the_end_and_says_what_was_left_out(
     done = runner.invoke(app, [*options, "--set", "sites.max_bad=0.06"])
     assert done.exit_code == 0, done.exception
     assert "clinic-ä: 2 left out" in done.stdout
+    assert "all 7 are listed in runs/federation/left_out.csv" in done.stdout
     assert "client 3 = empty: 0 labeled, 0 unlabeled" in done.stdout
     out = tmp_path / "runs" / "federation"
     assert (out / "model.safetensors").exists()

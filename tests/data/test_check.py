@@ -27,7 +27,7 @@ def test_too_many_bad_files_stop_and_the_limit_to_set_is_named(tmp_path: Path) -
     report = check(wish(a), 8)
     (stop,) = [finding for finding in report.findings if finding.stops]
     assert stop.text.startswith("FS3101 a: 1 of 20 images are unusable, limit 1%")
-    assert "max_bad = 0.06" in stop.remedy
+    assert stop.max_bad == 0.06
     assert [it.file for it in report.left_out] == ["cat/bad.png"]
 
 

@@ -12,6 +12,8 @@ from torch.testing import assert_close
 
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
+from fedsemi.gate import Gate, GateState
+from fedsemi.guard import Guard
 from fedsemi.local import LocalTraining, Setup
 from fedsemi.messages import CLASS_COUNT, PSEUDO_LABEL, ClientInfo, Update
 from fedsemi.methods.cbafed import CBAFed, CBAFedState
@@ -105,6 +107,19 @@ def test_labels_are_counted_before_the_first_round(
     assert int(state.class_count.sum()) == 29
     assert {t.client for t in method.plan(state)} == {0, 1, 2, 3, 4}
     assert torch.equal(state.weights["head.bias"], weights["head.bias"])
+
+
+def test_nobody_misses_pseudo_labels_while_labels_are_counted(
+    method: CBAFed, tiny_clients: list[Client]
+) -> None:
+    infos = [client.info for client in tiny_clients]
+    assert tiny_clients[2].num_labeled and tiny_clients[2].num_unlabeled
+    state = method.init(method.setup.model.build(0).state_dict(), infos)
+    tasks = method.plan(state)
+    updates = [method.train(t, tiny_clients[t.client], {})[0] for t in tasks]
+    gate = Gate(Guard(), method.statistics, pseudo_labels=True)
+    found = gate.check(tasks, updates, infos, GateState())
+    assert not found.notices and not found.dropped
 
 
 def test_pseudo_labels_stay_in_the_memory_and_their_counts_are_sent(

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from fedsemi.config import load_config
-from fedsemi.data.check import Report
+from fedsemi.data.check import Finding, Report
 from fedsemi.data.check import check as check_folders
 from fedsemi.data.dataset import UNKNOWN
 from fedsemi.data.folder import SiteData
@@ -106,10 +106,20 @@ def check(
     if report.left_out:
         write_left_out(make_folder(out) / LEFT_OUT, report.left_out)
         console.print(f"{len(report.left_out)} left out, listed in {out / LEFT_OUT}")
-    stops = [finding for finding in report.findings if finding.stops]
-    if stops:
+    if stops := [finding for finding in report.findings if finding.stops]:
+        console.print(_way_out(stops), soft_wrap=True, highlight=False)
         raise typer.Exit(DataError.exit_code)
     console.print("training can start")
+
+
+def _way_out(stops: list[Finding]) -> str:
+    """Say what lets training start: one setting, if bad files are all that stops it."""
+    limits = [finding.max_bad for finding in stops]
+    text = "training would stop: do what the lines marked stop say"
+    if None in limits:
+        return text
+    most = max(limit for limit in limits if limit is not None)
+    return f"{text}, or leave these files out with max_bad = {most} in \\[sites]"
 
 
 def show_folders(folders: FolderFederation, out: Path, console: Console) -> None:
@@ -118,6 +128,7 @@ def show_folders(folders: FolderFederation, out: Path, console: Console) -> None
         console.print(escape(_printable(note)), soft_wrap=True, highlight=False)
     if folders.left_out:
         write_left_out(make_folder(out) / LEFT_OUT, folders.left_out)
+        console.print(f"all {len(folders.left_out)} are listed in {out / LEFT_OUT}")
 
 
 def _described(

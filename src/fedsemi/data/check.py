@@ -25,6 +25,8 @@ class Finding:
     """Whether training would refuse to start."""
     text: str
     remedy: str
+    max_bad: float | None = None
+    """The limit that would let training start all the same, if there is one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +83,10 @@ def _bad(site: SiteData, max_bad: float) -> list[Finding]:
     for what, bad, total in bad_parts(site):
         stops = len(bad) > max_bad * total
         remedy = "repair or delete them (left_out.csv lists all)"
-        if stops:
-            remedy += f", or set max_bad = {_above(len(bad) / total)}"
+        limit = _above(len(bad) / total) if stops else None
         text = f"{len(bad)} of {total} {what}, limit {max_bad:.0%}; first: {bad[0]}"
-        findings.append(Finding(stops, f"{bad[0].code} {site.name}: {text}", remedy))
+        text = f"{bad[0].code} {site.name}: {text}"
+        findings.append(Finding(stops, text, remedy, limit))
     return findings
 
 
