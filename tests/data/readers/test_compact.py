@@ -34,7 +34,7 @@ def test_images_come_back_without_loss(tmp_path, shape):
     expected = images.transpose(0, 3, 1, 2) if len(shape) == 4 else images[:, None]
     assert np.array_equal(content.images, expected)
     assert content.labels.tolist() == list(range(7))
-    assert content.num_train == 5
+    assert [len(part) for part in content.parts()] == [5, len(images) - 5]
 
 
 def test_files_that_do_not_add_up_are_refused(tmp_path):

@@ -66,10 +66,7 @@ def read_cifar100(request: Request) -> Dataset | None:
         train, test = (_part(found, batch, label_bytes=2) for batch in batches)
         origin = str(found)
     elif compact_file:
-        content = read_compact(compact_file)
-        n = content.num_train
-        train = image_set(content.images[:n], content.labels[:n])
-        test = image_set(content.images[n:], content.labels[n:])
+        train, test = read_compact(compact_file).parts()
         origin = f"{compact_file} (a compact subset)"
     else:
         return None

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from fedsemi.data.readers.common import channels_first
+from fedsemi.data.dataset import ImageSet
+from fedsemi.data.readers.common import channels_first, image_set
 from fedsemi.data.readers.files import Bytes, kept, malformed, verify
 
 
@@ -34,10 +35,10 @@ class Compact:
         """The class of each image."""
         return self.fields["label"].astype(np.int64)
 
-    @property
-    def num_train(self) -> int:
-        """Rows before this one are the training part."""
-        return int(self.fields["n_train"])
+    def parts(self) -> tuple[ImageSet, ImageSet]:
+        """Return the training and the test part; the file says where one ends."""
+        images, labels, n = self.images, self.labels, int(self.fields["n_train"])
+        return image_set(images[:n], labels[:n]), image_set(images[n:], labels[n:])
 
 
 def read_compact(path: Path) -> Compact:

@@ -41,10 +41,7 @@ def read(request: Request) -> Dataset | None:
         test = image_set(test_images[:, None], test_labels)
         origin = str(found[0].parent)
     elif compact_file:
-        content = read_compact(compact_file)
-        n = content.num_train
-        train = image_set(content.images[:n], content.labels[:n])
-        test = image_set(content.images[n:], content.labels[n:])
+        train, test = read_compact(compact_file).parts()
         origin = str(compact_file)
     else:
         return None

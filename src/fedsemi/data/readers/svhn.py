@@ -26,10 +26,7 @@ def read(request: Request) -> Dataset | None:
         train, test = read_mat(train_file), read_mat(test_file)
         origin = f"{train_file}, {test_file}"
     elif compact_file:
-        content = read_compact(compact_file)
-        n = content.num_train
-        train = image_set(content.images[:n], content.labels[:n])
-        test = image_set(content.images[n:], content.labels[n:])
+        train, test = read_compact(compact_file).parts()
         origin = f"{compact_file} (a compact subset)"
     else:
         return None
