@@ -9,7 +9,6 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,8 +18,9 @@ from fedsemi.engines.flower import processes
 from fedsemi.engines.flower.certificates import CA, SITE_KEY
 from fedsemi.errors import ConfigError, ProtocolError
 
-_MODULE = "fedsemi.engines.flower.warm_node"
 _CONNECT_SECONDS = 10
+# A coordinator that starts or stops may hang up in the middle of the handshake.
+_BROKEN_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,11 @@ class Node:
             )
         context = ssl.create_default_context(cafile=self._found("ca"))
         try:
-            with socket.create_connection((host, int(port)), _CONNECT_SECONDS) as plain:
-                context.wrap_socket(plain, server_hostname=host).close()
+            address = host.strip("[]"), int(port)
+            with socket.create_connection(address, _CONNECT_SECONDS) as plain:
+                context.wrap_socket(plain, server_hostname=address[0]).close()
+        except _BROKEN_OFF:
+            return False
         except ssl.SSLError as error:
             reason = getattr(error, "verify_message", None) or error.reason
             raise ProtocolError(
@@ -92,14 +95,15 @@ class Node:
         read_site(self.folder)
         return processes.start("flower-supernode", self.command(), self._home)
 
-    def command(self, module: Sequence[str] = ("-m", _MODULE)) -> list[str]:
+    def command(self) -> list[str]:
         """Put together the command that `start` runs."""
         settings = {"data": str(self.folder.absolute())}
         if self.device:
             settings["device"] = self.device
         return [
             sys.executable,
-            *module,
+            "-m",
+            "fedsemi.engines.flower.warm_node",
             str(self._home),
             str(processes.free_port()),
             f"--superlink={self.server}",

@@ -71,7 +71,11 @@ def _take_one(tasks: RuntimeHttpClient, address: str) -> None:
     try:
         wanted = AcquireTaskRequest(supported_task_types=[TaskType.CLIENT_APP])
         found = tasks.AcquireTask(wanted)
-    except httpx.HTTPError:  # the SuperNode starts or ends
+    except httpx.TransportError:  # the SuperNode starts or ends
+        return
+    except httpx.HTTPError as error:
+        print(f"the SuperNode gave no task: {error}", file=sys.stderr, flush=True)
+        time.sleep(1)
         return
     if found.token:
         multiprocessing.get_context("fork").Process(
