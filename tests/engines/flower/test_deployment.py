@@ -213,7 +213,7 @@ def _with_participation_of(folder, simulation):
 def test_a_site_killed_in_a_round_comes_back(tmp_path):
     """Flower lets a killed site in again when its heartbeats have run out."""
     simulation = tiny(rounds=6)
-    coordinator, sites, server = _deal(simulation, tmp_path, Patience(deadline=60))
+    coordinator, sites, server = _deal(simulation, tmp_path, Patience(deadline=150))
     with coordinator.serving(), running_sites(sites[:2], server):
         unruly = _unruly("stall", sites[2], server)
         coordinator.submit()
