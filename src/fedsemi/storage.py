@@ -174,8 +174,10 @@ def cannot_write(path: Path, size: int, error: OSError) -> StorageError:
         with suppress(OSError):
             free = shutil.disk_usage(path.parent).free
             why = f"no space ({_megabytes(size)} needed, {_megabytes(free)} free)"
+    remedy = "; free some space" if error.errno in _FULL else ""
     return StorageError(
-        f"cannot write '{path}': {why}; nothing that was there is lost", code="FS1201"
+        f"cannot write '{path}': {why}; nothing that was there is lost{remedy}",
+        code="FS1201",
     )
 
 

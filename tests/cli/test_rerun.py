@@ -28,6 +28,13 @@ rounds = 2
 """
 
 
+def test_a_folder_that_holds_no_run_cannot_be_continued(
+    fedsemi: Any, tmp_path: Path
+) -> None:
+    code, text = fedsemi("run", "--resume", str(tmp_path))
+    assert code == 74 and "FS1110" in text and "give what --out named" in text
+
+
 @pytest.fixture
 def fedsemi(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

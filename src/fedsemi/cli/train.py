@@ -18,7 +18,7 @@ from fedsemi.cli.options import DataDir, Overrides, Workers, require_flower
 from fedsemi.config import load_config
 from fedsemi.config_file import CONFIGS
 from fedsemi.demo import run_demo
-from fedsemi.errors import ConfigError
+from fedsemi.errors import ConfigError, StorageError
 from fedsemi.experiment import Step, conduct
 from fedsemi.progress import client_table, duration
 from fedsemi.report.live import following
@@ -97,7 +97,7 @@ def run(
 
     Example: fedsemi run --resume runs/short --set stages.1.rounds=20
     """
-    source = config or (resume and resume / "config.json")
+    source = config or (resume and _config_of(resume))
     if source is None:
         raise ConfigError("give a config, or a run with --resume DIR", code="FS4107")
     title = (resume if resume and config is None else source.with_suffix("")).name
@@ -127,6 +127,16 @@ def run(
         console.print(client_table(last.record))
     console.print(_result_table(summary))
     console.print(f"{duration(summary['seconds'])}; records in {out}", soft_wrap=True)
+
+
+def _config_of(run: Path) -> Path:
+    """Return the settings that a run was begun with."""
+    path = run / "config.json"
+    if not path.is_file():
+        raise StorageError(
+            f"'{run}' is not the folder of a run; give what --out named", code="FS1110"
+        )
+    return path
 
 
 def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Result:

@@ -66,8 +66,8 @@ class Mailbox:
 class LazyTensors(Mapping[str, Tensor]):
     """A safetensors file seen as a mapping; only what is asked for is read.
 
-    A few files stay open, as many as a federation of ten sites reads in one round;
-    thousands of them cost neither file descriptors nor mapped memory.
+    The last few files stay open while their tensors are read one by one; thousands of
+    them cost neither file descriptors nor mapped memory.
     """
 
     def __init__(self, path: Path) -> None:
@@ -92,7 +92,7 @@ class LazyTensors(Mapping[str, Tensor]):
         return _opened(*self._identity)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=3)
 def _opened(path: Path, inode: int, changed: int) -> Any:
     return safe_open(path, framework="pt")
 
