@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import time
+import traceback
 from collections.abc import Callable
 
 import torch
@@ -36,13 +38,24 @@ def main(names: list[str], times: int = 5) -> None:
     keep_freed_memory()
     parts = [_head()]
     for name in names or ITEMS:
-        before = os.getloadavg()[0]
-        part = ITEMS[name](times).markdown()
-        part += f"\nLoad average {before:.1f} before, {os.getloadavg()[0]:.1f} after.\n"
+        part = _measured(name, times)
         print(part, flush=True)
         parts.append(part)
         if not names:
             (ROOT / "benchmarks" / "results.md").write_text("\n".join(parts), "utf-8")
+
+
+def _measured(name: str, times: int) -> str:
+    """Run one item; what goes wrong in it is written down and stops no other."""
+    before, started = os.getloadavg()[0], time.perf_counter()
+    try:
+        part = ITEMS[name](times).markdown()
+    except Exception as error:
+        part = f"## {name.capitalize()}\n\nNot measured: {error}\n"
+        traceback.print_exc()
+    seconds = time.perf_counter() - started
+    load = f"load average {before:.1f} before, {os.getloadavg()[0]:.1f} after"
+    return f"{part}\nMeasured in {seconds:.0f} s, {load}.\n"
 
 
 def _head() -> str:

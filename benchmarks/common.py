@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,9 @@ from fedsemi.models import ModelSpec
 from fedsemi.rounds import run
 
 ROOT = Path(__file__).parent.parent
+MISSED = "**missed**"
+PATIENCE = 240
+"""Seconds after which a process of its own is given up."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,17 @@ class Section:
         lines = [self.columns, ["---"] * len(self.columns), *self.rows]
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         return f"## {self.title}\n\n{self.text}\n\n{table}\n"
+
+
+def against(value: float, aim: float, form: str, at_least: bool = False) -> list[str]:
+    """Return three cells: the value, the aim, and whether it is reached.
+
+    >>> against(1.07, 1.10, "{:.2f}")
+    ['1.07', 'at most 1.10', 'met']
+    """
+    met = value >= aim if at_least else value <= aim
+    bound = "at least" if at_least else "at most"
+    return [form.format(value), f"{bound} {form.format(aim)}", "met" if met else MISSED]
 
 
 def make_setup(
@@ -128,8 +144,13 @@ def run_apart(module: str, *arguments: str) -> tuple[dict[str, Any], float]:
         command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as process:
         peak = Peak(process.pid)
-        output, _ = process.communicate()
-        memory = peak.stop()
+        try:
+            output, _ = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            _end(process.pid)
+            raise
+        finally:
+            memory = peak.stop()
     if process.returncode:
         raise RuntimeError(f"{module} {' '.join(arguments)} failed")
     return json.loads(output.strip().splitlines()[-1]), memory
@@ -158,6 +179,13 @@ class Peak:
     def _watch(self) -> None:
         while not self._done.wait(0.1):
             self._peak = max(self._peak, sum(map(_memory, _family(self._pid))))
+
+
+def _end(pid: int) -> None:
+    """Kill a process with all that it started, Ray's servers among them."""
+    for member in _family(pid):
+        with suppress(ProcessLookupError):
+            os.kill(member, signal.SIGKILL)
 
 
 def _family(pid: int) -> list[int]:

@@ -61,7 +61,7 @@ class Blueprint:
         experiment = self.experiment.model_copy(update={"device": device})
         return Blueprint(experiment, self.model, self.views, self.class_names)
 
-    def work(self) -> list[float]:
+    def work(self, workers: int) -> list[float]:
         """Compare the rounds of the stages by their work; here nothing is known."""
         return [1.0 for _ in self.experiment.stages]
 

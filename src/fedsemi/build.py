@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from fedsemi.data.sites import FolderFederation, read_federation
 from fedsemi.errors import DataError
 from fedsemi.models import ModelSpec
 from fedsemi.simulation.federation import Federation, make_federation
-from fedsemi.time_left import work_of_round
+from fedsemi.time_left import Load, work_of_round
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,18 +31,23 @@ class Simulation(Blueprint):
     folders: FolderFederation | None = None
     """Where the data came from, if from the folders of real sites."""
 
-    def work(self) -> list[float]:
+    def work(self, workers: int) -> list[float]:
         """Guess how long a round of each stage takes, in units of one view."""
         every = self.experiment.evaluation.every
+        clients = [client.info for client in self.federation.clients]
+        shared = Load(
+            multiply_adds=self.model.multiply_adds(self.views.size),
+            num_tested=len(self.federation.test.labels) / every,
+            workers=workers,
+        )
         return [
             work_of_round(
-                [client.info for client in self.federation.clients],
+                clients,
+                replace(shared, epochs=local.epochs, batch_size=local.batch_size),
                 supervised=stage.method == "supervised",
-                epochs=self.experiment.local_of(stage).epochs,
-                num_tested=len(self.federation.test.labels) / every,
-                workers=len(os.sched_getaffinity(0)),
             )
             for stage in self.experiment.stages
+            for local in [self.experiment.local_of(stage)]
         ]
 
     def provenance(self) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
@@ -16,6 +15,7 @@ from fedsemi.data.client import Batch, Client, batches
 from fedsemi.guard import Guard
 from fedsemi.messages import Memory, Task, Update, Weights
 from fedsemi.models import Classifier, ModelSpec
+from fedsemi.models.copying import copied
 from fedsemi.objectives.base import Objective
 from fedsemi.seeds import Streams
 from fedsemi.settings import STRICT, Count, NotNegative, Positive
@@ -141,7 +141,7 @@ def answer(
     """
     bench = Workbench(client, setup, Streams(task.seed))
     student = setup.load(task.weights, parts)
-    teacher = frozen(copy.deepcopy(student))
+    teacher = frozen(copied(student))
     objective = recall(make(bench), memory).to(setup.device)
     optimizer = sgd(student, client, setup.local, memory)
     if tune is not None:

@@ -19,12 +19,14 @@ from fedsemi.time_left import TimeLeft
 class Progress:
     """Follows one run; on a terminal it redraws, elsewhere it prints a line a round."""
 
-    def __init__(self, blueprint: Blueprint, title: str, console: Console) -> None:
+    def __init__(
+        self, blueprint: Blueprint, title: str, console: Console, workers: int = 1
+    ) -> None:
         self._rounds = [stage.rounds for stage in blueprint.experiment.stages]
         self._title = title
         self._console = console
         self._live = Live(console=console, auto_refresh=False, transient=True)
-        self._time_left = TimeLeft(self._rounds, blueprint.work())
+        self._time_left = TimeLeft(self._rounds, blueprint.work(workers))
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:

@@ -42,8 +42,9 @@ def train(
 
     Returns the last step and the summary.
     """
-    steps = conduct(simulation, workers or available_cores())
-    return follow(simulation, steps, out, title, console, checkpoint_every)
+    workers = workers or available_cores()
+    steps = conduct(simulation, workers)
+    return follow(simulation, steps, out, title, console, checkpoint_every, workers)
 
 
 def follow(
@@ -53,11 +54,12 @@ def follow(
     title: str,
     console: Console,
     checkpoint_every: int = 1,
+    workers: int = 1,
 ) -> tuple[Step, dict[str, Any]]:
     """Show and record the steps of a new experiment, wherever it is conducted."""
     with RunFolder.new(out, blueprint, overwrite=True) as folder:
         last, summary = carry_on(
-            folder, blueprint, steps, title, console, checkpoint_every
+            folder, blueprint, steps, title, console, checkpoint_every, workers
         )
     assert last is not None, "a new run has a round or an error"
     return last, summary
@@ -70,8 +72,11 @@ def carry_on(
     title: str,
     console: Console,
     checkpoint_every: int = 1,
+    workers: int = 1,
 ) -> tuple[Step | None, dict[str, Any]]:
     """Show and record the steps that a folder lacks, and save every few rounds.
+
+    The number of workers serves the estimate of the time left.
 
     Returns:
         The last step, None if all rounds were done before, and the summary.
@@ -81,7 +86,8 @@ def carry_on(
         console.print(notice, soft_wrap=True, highlight=False)
     try:
         analysis = Analysis(folder.path, blueprint)
-        with one_thread(), Progress(blueprint, title, console) as progress:
+        shown = Progress(blueprint, title, console, workers)
+        with one_thread(), shown as progress:
             bell = Bell(folder.path, blueprint, console)
             last = _record(folder, steps, progress, bell, checkpoint_every)
         end = last or folder.start

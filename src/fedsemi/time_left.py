@@ -2,38 +2,65 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from fedsemi.messages import ClientInfo
 
 _INFERENCE = 0.27
 """Time of a forward pass in test mode; that of learning from one view is one."""
+_STEP = 150e6
+"""A step costs, whatever its batch, as much time as learning from a view costs a
+network of so many multiplications: 10 ms on the processor it was measured on."""
 _RECENT = 20
 
 
+@dataclass(frozen=True)
+class Load:
+    """What decides how long a round takes, beside its clients."""
+
+    epochs: int = 1
+    batch_size: int = 64
+    multiply_adds: float = math.inf
+    """Of the network on one image; infinite if steps cost nothing but their views."""
+    num_tested: float = 0
+    """Images tested after a round, on average."""
+    workers: int = 1
+
+
 def work_of_round(
-    clients: Sequence[ClientInfo],
-    *,
-    supervised: bool,
-    epochs: int,
-    num_tested: float,
-    workers: int,
+    clients: Sequence[ClientInfo], load: Load, *, supervised: bool
 ) -> float:
     """Guess the time of a round, in times of learning from one view.
 
     A labeled sample is learned from in two views, an unlabeled one in one view after
-    the teacher has seen it. A client cannot be shared by workers, so that a round
-    takes at least as long as its largest client. The server tests on its own.
+    the teacher has seen it. Each step has a cost of its own, which outweighs the views
+    where networks and images are small; so have a visit to a client and the round. A
+    client cannot be shared by workers, so that a round takes at least as long as its
+    largest client. The server tests on its own.
 
     >>> sites = [ClientInfo(0, 100, 0), ClientInfo(1, 0, 50), ClientInfo(2, 0, 50)]
-    >>> work_of_round(sites, supervised=True, epochs=1, num_tested=0, workers=2)
+    >>> work_of_round(sites, Load(workers=2), supervised=True)
     200.0
     """
-    unlabeled = 0 if supervised else 1 + _INFERENCE
-    costs = [2 * c.num_labeled + unlabeled * c.num_unlabeled for c in clients]
-    learning = max(max(costs, default=0), sum(costs) / workers)
-    return float(epochs * learning + _INFERENCE * num_tested)
+    step = _STEP / load.multiply_adds
+    asked = [client for client in clients if client.num_labeled or not supervised]
+    costs = [_work_of_visit(client, load, step, supervised) for client in asked]
+    learning = max(max(costs, default=0.0), sum(costs) / load.workers)
+    return learning + step + _INFERENCE * load.num_tested
+
+
+def _work_of_visit(
+    client: ClientInfo, load: Load, step: float, supervised: bool
+) -> float:
+    labeled, unlabeled = client.num_labeled, client.num_unlabeled
+    if supervised:
+        unlabeled = 0
+    views = 2 * labeled + (1 + _INFERENCE) * unlabeled
+    steps = math.ceil(max(labeled, unlabeled) / load.batch_size)
+    return load.epochs * (views + steps * step) + step
 
 
 class TimeLeft:
@@ -66,9 +93,8 @@ class TimeLeft:
         """Estimate the rest after a round of a stage; rounds count from one.
 
         The first round of a stage prepares clients and is left out as soon as there is
-        another. Stages to come are guessed by their work, which holds where networks
-        and images are large; on 8x8 pixels they take up to twice as long. A mean, not
-        a median: rounds with a test take longer than others, and the rest has both.
+        another. Stages to come are guessed by their work. A mean, not a median: rounds
+        with a test take longer than others, and the rest has both.
         """
         taken = self._taken[stage]
         recent = taken[1:][-_RECENT:] or taken

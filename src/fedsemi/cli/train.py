@@ -114,14 +114,16 @@ def run(
         if simulation.folders is not None:
             show_folders(simulation.folders, out, console)
 
+        cores = workers or available_cores()
+
         def watch(steps: Iterator[Step]) -> Result:
-            return carry_on(folder, simulation, steps, title, console, checkpoint_every)
+            every = checkpoint_every
+            return carry_on(folder, simulation, steps, title, console, every, cores)
 
         if engine is Engine.flower:
             last, summary = _on_flower(simulation, folder, watch)
         else:
             _refuse_flower_run(folder)
-            cores = workers or available_cores()
             last, summary = watch(conduct(simulation, cores, folder.start))
     if last is not None:
         console.print(client_table(last.record))

@@ -120,12 +120,14 @@ class Views:
         """Scale values from 0 to 255, bytes or not, to the network's input."""
         mean = torch.tensor(self.mean, device=images.device).view(-1, 1, 1)
         std = torch.tensor(self.std, device=images.device).view(-1, 1, 1)
+        values = (images * (1 / (255 * std))).sub_(mean / std)
         # One layout, whatever the strides of the stored images: convolutions choose
-        # their algorithm by layout, and another algorithm means other bits.
+        # their algorithm by layout, and another algorithm means other bits. Turned at
+        # the end: arithmetic on channels that lie apart takes a third of the time.
         view = torch.empty(
             images.shape, device=images.device, memory_format=torch.channels_last
         )
-        return view.copy_(images).mul_(1 / (255 * std)).sub_(mean / std)
+        return view.copy_(values)
 
     def _check(self, images: Tensor) -> None:
         wanted = len(self.mean)

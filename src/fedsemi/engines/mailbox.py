@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -74,7 +75,8 @@ class LazyTensors(Mapping[str, Tensor]):
         # A file that was replaced under the same name is another file.
         status = path.stat()
         self._identity = path, status.st_ino, status.st_mtime_ns
-        self._keys = tuple(self._open().keys())
+        # Thousands of files have the same names: one string each for all of them.
+        self._keys = tuple(map(sys.intern, self._open().keys()))
 
     def __getitem__(self, key: str) -> Tensor:
         if key not in self._keys:

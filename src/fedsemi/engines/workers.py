@@ -6,6 +6,7 @@ through a mailbox in shared memory; the pipe carries names and numbers only.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import signal
 from collections import deque
@@ -147,11 +148,13 @@ class Workers:
 
     def _opened(self, update: Update, name: str) -> Update:
         weights = self._mailbox.get(name)
+        statistics = self._mailbox.get(f"{name}-statistics")
         return replace(
             update,
             # Gate, mean and log read it several times; a mapped tensor is no copy.
             weights=dict(weights) if len(self._infos) <= FEW else weights,
-            statistics=dict(self._mailbox.get(f"{name}-statistics")),
+            # Copied, because a tensor keeps its whole file mapped.
+            statistics={key: value.clone() for key, value in statistics.items()},
         )
 
 
@@ -159,6 +162,9 @@ def _serve(pipe: Connection, method: Method[Any], folder: Path) -> None:
     """Carry out chains of jobs until the engine closes the pipe."""
     torch.set_num_threads(1)
     keep_freed_memory()
+    # A collection writes to all objects, and what was shared with the fork server would
+    # become this worker's own: 60 MB each. What is frozen is not looked at.
+    gc.freeze()
     # A signal to the whole group is the engine's to answer; it closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

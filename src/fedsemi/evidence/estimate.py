@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import mean
 
 from fedsemi.build import build
@@ -15,7 +17,29 @@ from fedsemi.evidence.runner import Runner
 from fedsemi.experiment import conduct
 
 _ROUNDS = 3
-"""Rounds of a probe; the first one prepares the clients and does not count."""
+"""Rounds of a probe: one that prepares clients, one, and one with a test."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long the parts of a stage take, in seconds."""
+
+    start: float
+    """Reading the data, starting workers, and the first round."""
+    round: float
+    """Any other round, without a test."""
+    test: float
+
+    def seconds(self, rounds: int, every: int) -> float:
+        """Add a stage up; the last round is tested, and every few before it.
+
+        >>> Pace(start=5, round=2, test=1).seconds(rounds=7, every=3)
+        20
+        """
+        if not rounds:
+            return 0
+        tests = -(-rounds // every)
+        return self.start + (rounds - 1) * self.round + tests * self.test
 
 
 @dataclass
@@ -24,7 +48,7 @@ class Clock:
 
     runner: Runner
     records: Mapping[str, Record]
-    _rounds: dict[str, float] = field(default_factory=dict)
+    _paces: dict[str, Pace] = field(default_factory=dict)
 
     def seconds_left(self, probe: bool) -> float | None:
         """Estimate all jobs to do, warm-ups once each; None if something is unknown."""
@@ -51,8 +75,13 @@ class Clock:
         ]
         if known:
             return mean(known)
+        # How many pseudo-labels there are to learn from depends on the model.
+        model = job.warm_up and self.runner.warm_up_model(job.warm_up)
         last = job.experiment.model_copy(
-            update={"stages": job.experiment.stages[-1:], "start": None}
+            update={
+                "stages": job.experiment.stages[-1:],
+                "start": None if model is None else str(model),
+            }
         )
         return self._of_stages(last, probe)
 
@@ -61,21 +90,29 @@ class Clock:
         total = 0.0
         for stage in experiment.stages:
             alone = experiment.model_copy(
-                update={"stages": [stage.model_copy(update={"rounds": _ROUNDS})]}
+                update={
+                    "stages": [stage.model_copy(update={"rounds": _ROUNDS})],
+                    "evaluation": experiment.evaluation.model_copy(
+                        update={"every": _ROUNDS}
+                    ),
+                }
             )
-            # Seeds do not change how long a round takes.
-            key = alone.model_copy(update={"seed": 0}).sha256
-            if key not in self._rounds:
+            # Neither seeds nor weights change how long a round of a kind takes.
+            key = alone.model_copy(update={"seed": 0, "start": None}).sha256
+            if key not in self._paces:
                 if not probe:
                     return None
-                self._rounds[key] = self._time(alone)
-            total += self._rounds[key] * stage.rounds
+                self._paces[key] = self._time(alone)
+            every = experiment.evaluation.every
+            total += self._paces[key].seconds(stage.rounds, every)
         return total
 
-    def _time(self, experiment: Experiment) -> float:
-        runner = self.runner
+    def _time(self, experiment: Experiment) -> Pace:
+        runner, times = self.runner, [time.perf_counter()]
         placed = experiment.model_copy(update={"device": runner.device})
         simulation = build(placed, runner.data_dir)
         with one_thread():
-            steps = list(conduct(simulation, runner.workers))
-        return mean(step.record.seconds for step in steps[1:])
+            for _ in conduct(simulation, runner.workers):
+                times.append(time.perf_counter())
+        start, round, tested = (b - a for a, b in pairwise(times))
+        return Pace(start, round, max(0.0, tested - round))

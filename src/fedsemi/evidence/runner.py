@@ -88,8 +88,13 @@ class Runner:
 
     def has_warm_up(self, experiment: Experiment) -> bool:
         """Tell whether a warm-up has been trained on this machine."""
+        return self.warm_up_model(experiment) is not None
+
+    def warm_up_model(self, experiment: Experiment) -> Path | None:
+        """Return the model of a warm-up that has been trained on this machine."""
         run = self._warm_up_folder(experiment)
-        return (run / "summary.json").exists() and (run / MODEL).exists()
+        done = (run / "summary.json").exists() and (run / MODEL).exists()
+        return run.absolute() / MODEL if done else None
 
     def _warm_up_folder(self, experiment: Experiment) -> Path:
         return self._work / f"warm-{experiment.sha256[:16]}"
@@ -101,7 +106,8 @@ class Runner:
         with RunFolder.resume(run, simulation) as folder:
             folder.notices.clear()
             steps = conduct(simulation, self.workers, folder.start)
-            carry_on(folder, simulation, steps, f"{label} seed {seed}", shown, every)
+            title = f"{label} seed {seed}"
+            carry_on(folder, simulation, steps, title, shown, every, self.workers)
 
     def _build(self, experiment: Experiment) -> Simulation:
         placed = experiment.model_copy(update={"device": self.device})

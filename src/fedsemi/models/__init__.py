@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
+from torch import Tensor, nn
 
 from fedsemi.errors import ConfigError, nearest
 from fedsemi.models.classifier import Classifier, Output
+from fedsemi.models.copying import copied
 from fedsemi.models.resnet import resnet8, resnet18_cifar, resnet18_imagenet
 from fedsemi.models.simple_cnn import simple_cnn
 
@@ -57,8 +60,7 @@ class ModelSpec:
     @property
     def num_features(self) -> int:
         """d, the length of a feature."""
-        with torch.device("meta"):
-            return _builder(self.name)(self).num_features
+        return _skeleton(self).num_features
 
     def build(self, seed: int) -> Classifier:
         """Return the network with random weights that depend on `seed` alone.
@@ -77,9 +79,22 @@ class ModelSpec:
         Saves the cost of random weights that `load_state_dict` would overwrite. Until
         then, every parameter and buffer holds whatever the memory held.
         """
-        with torch.device("meta"):
-            model = _builder(self.name)(self)
-        return model.to_empty(device="cpu")
+        return copied(_skeleton(self), _undefined)
+
+    def multiply_adds(self, side: int) -> int:
+        """Count the multiplications of a forward pass on one image of this side."""
+        counts: list[int] = []
+
+        def count(layer: nn.Module, _: object, output: Tensor) -> None:
+            counts.append(layer.get_parameter("weight").numel() * output[0, 0].numel())
+
+        model = self.empty().eval()
+        for layer in model.modules():
+            if isinstance(layer, nn.Conv2d | nn.Linear):
+                layer.register_forward_hook(count)
+        with torch.inference_mode():
+            model(torch.zeros(1, self.in_channels, side, side))
+        return sum(counts)
 
 
 MODELS: dict[str, Callable[[ModelSpec], Classifier]] = {
@@ -97,6 +112,17 @@ MODELS: dict[str, Callable[[ModelSpec], Classifier]] = {
     ),
 }
 """All networks; to add one, add a line."""
+
+
+@lru_cache(maxsize=16)
+def _skeleton(spec: ModelSpec) -> Classifier:
+    """Return the network without memory for its weights; never handed out."""
+    with torch.device("meta"):
+        return _builder(spec.name)(spec)
+
+
+def _undefined(value: Tensor) -> Tensor:
+    return torch.empty(value.shape, dtype=value.dtype)
 
 
 def _builder(name: str) -> Callable[[ModelSpec], Classifier]:
