@@ -52,10 +52,11 @@ def augmentation(times: int) -> Section:
     generator = torch.Generator().manual_seed(0)
 
     def views() -> None:
-        for images in client.unlabeled_images.split(128):
+        resized = setup.views.resized(client.unlabeled_images)
+        for images in resized.split(128):
             setup.views.weak(images, generator)
-        for images in client.unlabeled_images.split(BATCH):
-            setup.views.strong(images, generator)
+        for index in torch.randperm(samples).split(BATCH):
+            setup.views.strong(resized[index], generator)
 
     whole, seen = medians([round_, views], times)
     return Section(

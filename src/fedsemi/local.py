@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import torch
@@ -104,6 +105,23 @@ class Workbench:
     def unlabeled(self, index: Tensor) -> Tensor:
         """Fetch unlabeled images to the device."""
         return self.client.unlabeled_images[index].to(self.setup.device)
+
+    def labeled_for_views(self, index: Tensor) -> tuple[Tensor, Tensor]:
+        """Fetch labeled images, resized for weak and strong views, and their labels."""
+        device = self.setup.device
+        return self._labeled[index].to(device), self.client.labels[index].to(device)
+
+    def unlabeled_for_views(self, index: Tensor) -> Tensor:
+        """Fetch unlabeled images, resized for weak and strong views."""
+        return self._unlabeled[index].to(self.setup.device)
+
+    @cached_property
+    def _labeled(self) -> Tensor:
+        return self.setup.views.resized(self.client.labeled_images)
+
+    @cached_property
+    def _unlabeled(self) -> Tensor:
+        return self.setup.views.resized(self.client.unlabeled_images)
 
     def weak(self, images: Tensor) -> Tensor:
         """Draw a weak view."""

@@ -215,3 +215,25 @@ def test_images_that_are_no_bytes_or_have_other_channels_are_refused(name: str) 
         view(GREY, name, torch.zeros(2, 1, 8, 8), 0)
     with pytest.raises(DataError, match=r"\[B, 1, H, W\]"):
         view(GREY, name, noise(2, 3, 8, 8), 0)
+
+
+@pytest.mark.parametrize("name", ["weak", "strong"])
+def test_views_of_images_resized_before_have_the_same_bits(name: str) -> None:
+    images = noise(150, 3, 28, 30)
+    before = COLOUR.resized(images)
+    assert before.shape == (150, 3, 40, 40)
+    for part in (slice(0, 7), slice(120, 150)):
+        plain = getattr(COLOUR, name)(images[part], seeded(1))
+        assert torch.equal(getattr(COLOUR, name)(before[part], seeded(1)), plain)
+
+
+def test_images_that_would_take_too_much_room_are_resized_view_by_view(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    images = noise(4, 3, 28, 28)
+    monkeypatch.setattr("fedsemi.data.augment._ROOM", 4 * 3 * 40 * 40 - 1)
+    assert COLOUR.resized(images) is images
+
+
+def test_no_images_are_resized_to_no_images() -> None:
+    assert len(COLOUR.resized(noise(0, 3, 28, 28))) == 0

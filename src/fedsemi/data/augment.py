@@ -18,6 +18,9 @@ from fedsemi.errors import ConfigError, DataError
 
 _BITS = 22
 _PRE_SIZE = {32: 40, 224: 250}
+_ROOM = 2**26
+"""Bytes of resized images that are kept while a client learns: 13,000 of side 40."""
+_CHUNK = 128
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,24 @@ class Views:
         """
         self._check(images)
         return self.normalise(resize(images, self.size))
+
+    def resized(self, images: Tensor) -> Tensor:
+        """Resize images for the weak and the strong view, which then need not do it.
+
+        Images that would take more than `_ROOM` bytes are returned as they are.
+
+        Args:
+            images: uint8 [N, C, H, W].
+
+        Returns:
+            uint8 [N, C, pre, pre], or `images`.
+        """
+        if not len(images) or len(images) * len(self.mean) * self.pre**2 > _ROOM:
+            return images
+        self._check(images)
+        return torch.cat(
+            [resize(part, self.pre) for part in torch.split(images, _CHUNK)]
+        )
 
     def weak(self, images: Tensor, generator: torch.Generator) -> Tensor:
         """Resize, crop at a random place, mirror half of the images, normalise.

@@ -82,7 +82,7 @@ class Labeler(nn.Module):
     @torch.inference_mode()
     def forward(self, teacher: Classifier, index: Tensor) -> Tensor:
         """Return the probabilities that the teacher gives some samples, [B, C]."""
-        view = self._bench.weak(self._bench.unlabeled(index))
+        view = self._bench.weak(self._bench.unlabeled_for_views(index))
         output: Output = teacher(view)
         probs = output.logits.softmax(1)
         confidence, label = probs.max(1)

@@ -64,7 +64,7 @@ class PseudoLabel(Objective):
             student.train()
             self.num_pseudo = self.labeler.num_pseudo
         weight: Tensor = self.selection(probs, index.to(probs.device))
-        strong = self._bench.strong(self._bench.unlabeled(index))
+        strong = self._bench.strong(self._bench.unlabeled_for_views(index))
         logits: Tensor = student(strong).logits
         losses = F.cross_entropy(logits, probs.argmax(1), reduction="none")
         self._weight_sum += float(weight.sum())

@@ -37,7 +37,7 @@ class Supervised(Objective):
 
     def forward(self, student: Classifier, batch: Batch) -> Tensor:
         """Return the loss of the labeled part."""
-        images, labels = self._bench.labeled(batch.labeled)
+        images, labels = self._bench.labeled_for_views(batch.labeled)
         views = [self._bench.weak(images)]
         if self.views == "strong":
             views.append(self._bench.strong(images))
