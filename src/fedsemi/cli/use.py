@@ -13,7 +13,7 @@ from fedsemi import exports
 from fedsemi.cli.see import RunPath
 from fedsemi.predict import as_csv
 from fedsemi.report.run import read_run
-from fedsemi.storage import write_whole
+from fedsemi.storage import make_folder, write_whole
 
 
 class Format(StrEnum):
@@ -42,6 +42,7 @@ def export(
     found = read_run(run)
     default = {"onnx": "model.onnx", "torch": "model.pt2"}.get(format, format)
     target = out or run / default
+    make_folder(target.parent)
     {
         Format.onnx: exports.save_onnx,
         Format.torch: exports.save_torch,
@@ -64,5 +65,6 @@ def predict(
     if out is None:
         print(text, end="")
     else:
+        make_folder(out.parent)
         write_whole(out, text.encode())
         Console().print(f"saved {out}", soft_wrap=True)

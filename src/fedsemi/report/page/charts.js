@@ -149,9 +149,10 @@ function inkOn(color) {
   return luminance > 0.2 ? "#10243a" : "#ffffff";
 }
 
-function heatMap({ rowNames, columnNames, values, format, top, rowLabel, columnLabel }) {
+// Nothing (null) is left empty; so is zero, unless zeros say something.
+function heatMap({ rowNames, columnNames, values, format, top, rowLabel, columnLabel, zeros = false }) {
   return (width) => {
-    const left = Math.min(150, 14 + Math.max(rowLabel.length, ...rowNames.map((n) => n.length)) * 7);
+    const left = Math.min(160, 14 + Math.max(rowLabel.length, ...rowNames.map((n) => n.length)) * 7);
     const longest = Math.max(...columnNames.map((name) => textWidth(name)));
     const turned = longest > (width - left - 6) / columnNames.length - 4;
     const beside = turned ? 40 : 6; // turned names lean out to the right
@@ -170,49 +171,62 @@ function heatMap({ rowNames, columnNames, values, format, top, rowLabel, columnL
       picture.append(draw("text", place, shorten(name, 14)));
     });
     const most = top || Math.max(...values.flat().filter(known), 1e-12);
+    // Numbers in all cells or in none: some alone would look like the only ones.
+    const told = (v) => known(v) && (v !== 0 || zeros);
+    const widest = Math.max(0, ...values.flat().filter(told).map((v) => textWidth(cellText(v, format), 11)));
+    const numbers = widest <= cellWidth - 1;
     rowNames.forEach((name, r) => {
-      picture.append(draw("text", { x: left - 6, y: head + cell * (r + 0.5) + 4, "text-anchor": "end" }, shorten(name, 20)));
-      columnNames.forEach((column, c) => heatCell(picture, { v: (values[r] || [])[c], most, format, name: `${rowLabel} ${name}, ${column}` }, { x: left + c * cellWidth, y: head + r * cell, cellWidth, cell }));
+      picture.append(draw("text", { x: left - 6, y: head + cell * (r + 0.5) + 4, "text-anchor": "end" }, shorten(name, 24)));
+      columnNames.forEach((column, c) => heatCell(picture, { v: (values[r] || [])[c], most, format, told, numbers, name: `${rowLabel} ${name}, ${column}` }, { x: left + c * cellWidth, y: head + r * cell, cellWidth, cell }));
     });
     return picture;
   };
 }
 
-function heatCell(picture, { v, most, format, name }, { x, y, cellWidth, cell }) {
+const cellText = (v, format) => format(v).replace(" %", "");
+
+function heatCell(picture, { v, most, format, told, numbers, name }, { x, y, cellWidth, cell }) {
   const share = 0.06 + 0.94 * (known(v) ? v / most : 0);
   const [light, dark] = [shade(share, RAMPS.light), shade(share, RAMPS.dark)];
   const box = draw("rect", { x, y, width: cellWidth - 1, height: cell - 1, fill: "var(--empty)" });
-  if (v) paint(box, rgb(light), rgb(dark));
+  if (told(v)) paint(box, rgb(light), rgb(dark));
   box.append(draw("title", {}, `${name}: ${known(v) ? format(v) : "none"}`));
   picture.append(box);
-  const text = v ? format(v).replace(" %", "") : "";
-  if (!text || textWidth(text, 11) > cellWidth - 1) return;
-  const number = draw("text", { x: x + cellWidth / 2, y: y + cell / 2 + 4, "text-anchor": "middle", "font-size": 11, "pointer-events": "none" }, text);
+  if (!told(v) || !numbers) return;
+  const number = draw("text", { x: x + cellWidth / 2, y: y + cell / 2 + 4, "text-anchor": "middle", "font-size": 11, "pointer-events": "none" }, cellText(v, format));
   paint(number, inkOn(light), inkOn(dark));
   picture.append(number);
 }
 
-// Bars from a common zero; rows may have an interval and a second, thinner mark.
+// Bars from a common zero; rows may have an interval and a second, thinner mark. Many rows
+// stand in several columns where there is room.
 function barChart({ rows, format = percent, high, low = 0 }) {
-  return (width) => {
+  return (full) => {
+    const columns = rows.length > 30 ? Math.max(1, Math.floor(full / 340)) : 1;
+    const width = full / columns, inColumn = Math.ceil(rows.length / columns);
     const left = Math.min(width * 0.4, 12 + Math.max(...rows.map((r) => textWidth(r.name))));
-    const step = 24, height = rows.length * step + 6;
+    const step = 24, height = inColumn * step + 6;
     const ends = rows.flatMap((r) => [r.value, r.high, r.low, r.mark]).filter(known);
     const top = high ?? Math.max(...ends, 0), floor = Math.min(low, ...ends);
     const room = 14 + Math.max(...rows.map((r) => textWidth(r.text || format(r.value))));
     const x = (v) => left + ((v - floor) / (top - floor || 1)) * Math.max(20, width - left - room);
-    const picture = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+    const picture = draw("svg", { width: full, height, viewBox: `0 0 ${full} ${height}` });
     rows.forEach((row, i) => {
-      const y = i * step + 4;
-      picture.append(draw("text", { x: left - 6, y: y + 13, "text-anchor": "end" }, shorten(row.name, Math.floor((left - 8) / 6.8))));
-      if (!known(row.value)) { picture.append(draw("text", { x: left + 4, y: y + 13, class: "soft" }, "no value")); return; }
-      const [a, b] = [x(0), x(row.value)];
-      picture.append(draw("rect", { x: Math.min(a, b), y, width: Math.max(Math.abs(b - a), 1), height: step - 8, fill: row.color || "var(--c0)", rx: 2 }));
-      if (known(row.low)) picture.append(draw("path", { d: `M${x(row.low)} ${y + 8}H${x(row.high)}M${x(row.low)} ${y + 4}v8M${x(row.high)} ${y + 4}v8`, stroke: "var(--text)", "stroke-width": 1.5, fill: "none" }));
-      if (known(row.mark)) picture.append(draw("path", { d: `M${x(row.mark)} ${y - 2}v${step - 4}`, stroke: "var(--c4)", "stroke-width": 3 }));
-      const end = Math.max(a, ...[row.value, row.high, row.mark].filter(known).map(x));
-      picture.append(draw("text", { x: end + 6, y: y + 13 }, row.text || format(row.value)));
+      const place = draw("g", { transform: `translate(${Math.floor(i / inColumn) * width} ${(i % inColumn) * step + 4})` });
+      picture.append(place);
+      barOfRow(place, row, { x, left, thick: step - 8, text: row.text || format(row.value) });
     });
     return picture;
   };
+}
+
+function barOfRow(place, row, { x, left, thick, text }) {
+  place.append(draw("text", { x: left - 6, y: 13, "text-anchor": "end" }, shorten(row.name, Math.floor((left - 8) / 6.8))));
+  if (!known(row.value)) { place.append(draw("text", { x: left + 4, y: 13, class: "soft" }, "no value")); return; }
+  const [a, b] = [x(0), x(row.value)];
+  place.append(draw("rect", { x: Math.min(a, b), y: 0, width: Math.max(Math.abs(b - a), 1), height: thick, fill: row.color || "var(--c0)", rx: 2 }));
+  if (known(row.low)) place.append(draw("path", { d: `M${x(row.low)} 8H${x(row.high)}M${x(row.low)} 4v8M${x(row.high)} 4v8`, stroke: "var(--text)", "stroke-width": 1.5, fill: "none" }));
+  if (known(row.mark)) place.append(draw("path", { d: `M${x(row.mark)} -2v${thick + 4}`, stroke: "var(--c4)", "stroke-width": 3 }));
+  const end = Math.max(a, ...[row.value, row.high, row.mark].filter(known).map(x));
+  place.append(draw("text", { x: end + 6, y: 13 }, text));
 }

@@ -157,7 +157,7 @@ function estimatePerClient(run, holders) {
   });
   const guessed = rows.some((r) => known(r.low));
   return figure({
-    title: "Pseudo-label accuracy by client, last round", chart: barChart({ rows, high: 1 }),
+    title: "Pseudo-label accuracy by client, last round", wide: rows.length > 30, chart: barChart({ rows, high: 1 }),
     note: guessed ? "Bar and whisker: estimate with its 95 % interval. Thick mark: truth, known in simulation only." : "Truth, known in simulation only. For an estimate without it set evaluation.validation_fraction.",
     rows: () => [["client", "estimate", "from", "to", "truth"], holders.map((k) => { const g = run.clients.estimate[k] || {}; return [run.clients.ids[k], percent(g.accuracy), percent(g.low), percent(g.high), percent(run.clients.right[k].at(-1))]; })],
   });
@@ -166,19 +166,19 @@ function estimatePerClient(run, holders) {
 function dataSection(run) {
   const { ids, labeled, unlabeled, held_out, class_count } = run.clients, names = classNames(run);
   const rows = ids.map((_, k) => ({ name: clientName(run, k), value: labeled[k] + unlabeled[k], color: labeled[k] ? "var(--c1)" : "var(--c0)", text: `${whole(labeled[k] + unlabeled[k])}${labeled[k] ? ` (${whole(labeled[k])} labeled)` : ""}` }));
-  const figures = [figure({ title: "Images of each client", note: "Orange and * have labels.", chart: barChart({ rows, format: whole }), rows: () => [["client", "labeled", "unlabeled", "held out", "bytes sent"], ids.map((id, k) => [id, whole(labeled[k]), whole(unlabeled[k]), whole(held_out[k]), bytes(run.clients.bytes[k])])] })];
+  const figures = [figure({ title: "Images of each client", wide: ids.length > 30, note: "Orange and * have labels.", chart: barChart({ rows, format: whole }), rows: () => [["client", "labeled", "unlabeled", "held out", "bytes sent"], ids.map((id, k) => [id, whole(labeled[k]), whole(unlabeled[k]), whole(held_out[k]), bytes(run.clients.bytes[k])])] })];
   if (hasValues(class_count)) figures.push(figure({
     title: "Classes of each client", note: "True classes, known in simulation only.", wide: names.length > 12,
     chart: heatMap({ rowNames: clientMarks(run), columnNames: names, values: class_count, format: whole, rowLabel: "client", columnLabel: "class" }),
     rows: () => [["client", ...names], ids.map((id, k) => [id, ...(class_count[k] || []).map(whole)])],
   }));
-  if (sum(run.clients.bytes)) figures.push(figure({ title: "Bytes sent by each client", note: "Tensors of its answers, all rounds: model and statistics.", chart: barChart({ rows: ids.map((_, k) => ({ name: clientName(run, k), value: run.clients.bytes[k] })), format: bytes }), rows: () => [["client", "bytes"], ids.map((id, k) => [id, whole(run.clients.bytes[k])])] }));
+  if (sum(run.clients.bytes)) figures.push(figure({ title: "Bytes sent by each client", wide: ids.length > 30, note: "Tensors of its answers, all rounds: model and statistics.", chart: barChart({ rows: ids.map((_, k) => ({ name: clientName(run, k), value: run.clients.bytes[k] })), format: bytes }), rows: () => [["client", "bytes"], ids.map((id, k) => [id, whole(run.clients.bytes[k])])] }));
   return figures;
 }
 
 function classSection(run) {
   const names = classNames(run), figures = [];
-  if (run.recall) figures.push(figure({ title: "Recall of each class", note: "Last test; the part of a class's images that is found.", chart: barChart({ rows: names.map((name, c) => ({ name, value: run.recall[c] })), high: 1 }), rows: () => [["class", "recall"], names.map((name, c) => [name, percent(run.recall[c])])] }));
+  if (run.recall) figures.push(figure({ title: "Recall of each class", wide: names.length > 30, note: "Last test; the part of a class's images that is found.", chart: barChart({ rows: names.map((name, c) => ({ name, value: run.recall[c] })), high: 1 }), rows: () => [["class", "recall"], names.map((name, c) => [name, percent(run.recall[c])])] }));
   if (run.confusion) {
     const shares = run.confusion.map((row) => row.map((n) => (sum(row) ? n / sum(row) : 0)));
     figures.push(figure({ title: "Confusion on the test set", note: "Of the images of a class (row), the percentage taken for each class (column).", wide: names.length > 12, chart: heatMap({ rowNames: names, columnNames: names, values: shares, format: (v) => `${Math.round(100 * v)} %`, top: 1, rowLabel: "true", columnLabel: "predicted" }), rows: () => [["true \\ predicted", ...names], names.map((name, r) => [name, ...run.confusion[r].map(whole)])] }));
@@ -189,8 +189,8 @@ function classSection(run) {
 
 function subgroupFigure(column, groups, names) {
   return figure({
-    title: `Recall by ${column}`, note: "Percent, by class and subgroup; few images make a number uncertain: the counts are in the table.", wide: groups.length > 8,
-    chart: heatMap({ rowNames: groups.map((g) => g.group), columnNames: ["mean", ...names], values: groups.map((g) => [g.balanced_accuracy, ...g.recall]), format: (v) => `${Math.round(100 * v)} %`, top: 1, rowLabel: column, columnLabel: "recall of class" }),
+    title: `Recall by ${column}`, note: "Percent, by class and subgroup (number of images); of few images, a number is uncertain. Empty: no image of the class.", wide: groups.length > 8,
+    chart: heatMap({ rowNames: groups.map((g) => `${g.group} (${whole(g.num)})`), columnNames: ["mean", ...names], values: groups.map((g) => [g.balanced_accuracy, ...g.recall]), format: (v) => `${Math.round(100 * v)} %`, top: 1, rowLabel: column, columnLabel: "recall of class", zeros: true }),
     rows: () => [[column, "images", "accuracy", "mean recall", ...names], groups.map((g) => [g.group, whole(g.num), percent(g.accuracy), percent(g.balanced_accuracy), ...g.recall.map(percent)])],
   });
 }
