@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,33 @@ def test_the_numbers_behind_a_chart_are_a_table(browser, make_run, tmp_path) -> 
     row = browser.js(f"{figure}.querySelector('tbody tr').innerText").split("\t")
     head = browser.js(f"{figure}.querySelector('thead tr').innerText").split("\t")
     assert row[head.index("client 9")] == "13.6 %"  # 9 / 66
+
+
+def test_no_image_found_differs_from_no_image_there(
+    browser, make_run, tmp_path
+) -> None:
+    folder = make_run()
+    group = {"group": "f", "num": 7, "accuracy": 0.5, "balanced_accuracy": 0.25}
+    group["recall"] = [0.0, 0.5, None, None]
+    names = ["a", "b", "c", "d"]
+    content = {"class_names": names, "subgroups": {"sex": [group]}}
+    (folder / "analysis.json").write_text(json.dumps(content))
+    browser.open(save(tmp_path, folder))
+    chart = "document.querySelector('svg[aria-label^=\"Recall by sex\"]')"
+    texts = browser.wait(
+        f"[...{chart}.querySelectorAll('text')].map(t => t.textContent)"
+    )
+    assert texts[-4:] == ["f (7)", "25", "0", "50"]
+
+
+def test_an_unfinished_run_is_not_compared_as_if_it_had_ended(
+    browser, make_run, tmp_path
+) -> None:
+    low = make_run("low", stages=[{"method": "supervised", "rounds": 9}])
+    browser.open(save(tmp_path, low, make_run("other")))
+    said = browser.js("document.querySelector('figure').innerText")
+    assert "lower bound, unfinished: round 3 of 9" in said
+    assert "closes" not in said
 
 
 def test_the_page_draws_without_errors(browser, real_run, tmp_path) -> None:

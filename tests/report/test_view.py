@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,13 @@ def test_a_client_that_misses_a_round_contributes_nothing_in_it(make_run) -> Non
     clients = view_of([run])["runs"][0]["clients"]
     assert clients["contribution"][2][1] == 0
     assert clients["accepted"][2][1] is None
+
+
+def test_the_worth_of_an_earlier_model_is_left_out(make_run) -> None:
+    run = replace(read_run(make_run()), summary={"model_sha256": "new"})
+    for model, shown in (("new", True), ("old", False)):
+        valued = replace(run, value={"model_sha256": model, "measures": []})
+        assert bool(view_of([valued])["runs"][0]["value"]) is shown
 
 
 def test_bounds_are_told_from_other_runs(make_run) -> None:
