@@ -97,7 +97,7 @@ def check_late_answers(rounds, monkeypatch, promise):
 
 
 def test_a_late_answer_leaves_the_bits_of_an_absent_site(monkeypatch, promise):
-    check_late_answers(6, monkeypatch, promise)
+    check_late_answers(16, monkeypatch, promise)
 
 
 @pytest.mark.slow

@@ -50,7 +50,8 @@ class Desk:
             update, memory = train_client(method, task, client, memory)
         check_declared(method, task, update)
         self.memory.put(order.stage, task.round, task.seed, memory)
-        self.memory.forget_before(order.stage, task.round - _ROUNDS_KEPT)
+        oldest = task.round - _ROUNDS_KEPT
+        self.memory.forget_before(order.stage, oldest, keep=order.after)
         return update
 
 

@@ -33,9 +33,13 @@ class MemoryStore:
         name = f"{stage:03}-{round:08}-{seed:016x}{_SUFFIX}"
         write_weights(self._folder / name, memory)
 
-    def forget_before(self, stage: int, round: int) -> None:
-        """Drop what no server can ask for any more."""
-        oldest = f"{stage:03}-{max(round, 0):08}"
+    def forget_before(self, stage: int, round: int, keep: int) -> None:
+        """Drop what no server can ask for any more.
+
+        What the task with the seed `keep` left stays: a site whose answers come too
+        late is asked to continue from there for as long as none of them arrives.
+        """
+        oldest, kept = f"{stage:03}-{max(round, 0):08}", f"-{keep:016x}{_SUFFIX}"
         for path in self._folder.glob(f"*{_SUFFIX}"):
-            if path.name < oldest:
+            if path.name < oldest and not path.name.endswith(kept):
                 path.unlink(missing_ok=True)
