@@ -35,7 +35,7 @@ test: $(VENV)/dev ## Install, then run the checks and the fast tests
 test-slow: $(VENV)/dev ## Run the tests that take long
 	$(BIN)/python -m pytest -m slow
 
-bench: $(VENV)/dev ## Measure speed and memory, write benchmarks/results.md (takes long)
+bench: $(VENV)/dev ## Measure speed and memory, write benchmarks/results.md (about 10 min)
 	$(PIP) --editable ".[dev,flower]"
 	$(BIN)/python -m benchmarks
 

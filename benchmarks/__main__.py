@@ -7,13 +7,13 @@ import platform
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 
 from benchmarks.aggregation import aggregation
 from benchmarks.clients import clients
-from benchmarks.common import ROOT, Section
+from benchmarks.common import MET, MISSED, ROOT, Section
 from benchmarks.deployment import deployment
 from benchmarks.flower_ray import flower
 from benchmarks.limit import augmentation, limit, scale
@@ -25,24 +25,27 @@ ITEMS: dict[str, Callable[[int], Section]] = {
     "reference": reference,
     "cores": cores,
     "augmentation": augmentation,
-    "flower": flower,
-    "deployment": deployment,
-    "clients": clients,
     "aggregation": aggregation,
     "scale": scale,
+    "flower": flower,
+    "clients": clients,
+    "deployment": deployment,
 }
+"""The longest come last: the results are written after each of them."""
 
 
 def main(names: list[str], times: int = 5) -> None:
     torch.set_num_threads(1)
     keep_freed_memory()
-    parts = [_head()]
+    parts: list[str] = []
     for name in names or ITEMS:
         part = _measured(name, times)
         print(part, flush=True)
         parts.append(part)
         if not names:
-            (ROOT / "benchmarks" / "results.md").write_text("\n".join(parts), "utf-8")
+            text = "\n".join([_head(parts), *parts])
+            (ROOT / "benchmarks" / "results.md").write_text(text, "utf-8")
+    print(_score(parts))
 
 
 def _measured(name: str, times: int) -> str:
@@ -58,14 +61,21 @@ def _measured(name: str, times: int) -> str:
     return f"{part}\nMeasured in {seconds:.0f} s, {load}.\n"
 
 
-def _head() -> str:
+def _score(parts: Sequence[str]) -> str:
+    """Count the aims."""
+    text = "".join(parts)
+    met, missed = text.count(f"| {MET} |"), text.count(f"| {MISSED} |")
+    return f"{met} of {met + missed} aims met."
+
+
+def _head(parts: Sequence[str]) -> str:
     cores_ = len(os.sched_getaffinity(0))
     return (
         "# Benchmark results\n\n"
         "Written by `make bench`. Contenders take turns within one run and the medians "
         "are compared, so ratios carry over to other machines better than seconds.\n\n"
         f"{cores_} cores, {platform.machine()}, torch {torch.__version__}, "
-        f"{torch.backends.cpu.get_cpu_capability()}.\n"
+        f"{torch.backends.cpu.get_cpu_capability()}. {_score(parts)}\n"
     )
 
 

@@ -28,7 +28,7 @@ from fedsemi.models import ModelSpec
 from fedsemi.rounds import run
 
 ROOT = Path(__file__).parent.parent
-MISSED = "**missed**"
+MET, MISSED = "met", "**missed**"
 PATIENCE = 240
 """Seconds after which a process of its own is given up."""
 
@@ -57,7 +57,7 @@ def against(value: float, aim: float, form: str, at_least: bool = False) -> list
     """
     met = value >= aim if at_least else value <= aim
     bound = "at least" if at_least else "at most"
-    return [form.format(value), f"{bound} {form.format(aim)}", "met" if met else MISSED]
+    return [form.format(value), f"{bound} {form.format(aim)}", MET if met else MISSED]
 
 
 def make_setup(

@@ -13,7 +13,7 @@ _INFERENCE = 0.27
 """Time of a forward pass in test mode; that of learning from one view is one."""
 _STEP = 150e6
 """A step costs, whatever its batch, as much time as learning from a view costs a
-network of so many multiplications: 10 ms on the processor it was measured on."""
+network of so many multiplications: about 10 ms, fitted to three recorded runs."""
 _RECENT = 20
 
 

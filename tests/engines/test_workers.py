@@ -1,5 +1,6 @@
 """One worker, many workers or none: the same bits, and errors that say where."""
 
+import gc
 import os
 import signal
 from collections.abc import Sequence
@@ -118,7 +119,7 @@ class Failing(SupervisedFedAvg):
         return super().train(task, client, memory)
 
 
-def run_once(method: Failing, engine: Engine) -> Sequence[Update]:
+def run_once(method: SupervisedFedAvg, engine: Engine) -> Sequence[Update]:
     state = method.init(SETUP.model.build(0).state_dict(), engine.clients())
     return engine.run(method.plan(replace(state, round=6)))
 
@@ -144,6 +145,24 @@ def test_a_killed_worker_is_told_in_one_line_and_leaves_nothing_behind():
         run_once(method, engine)
     assert caught.value.code == "FS7101"
     assert not leftovers()
+
+
+@dataclass(frozen=True)
+class CountingFrozen(SupervisedFedAvg):
+    """Reports how many objects a collection of garbage leaves alone."""
+
+    def train(
+        self, task: Task, client: Client, memory: Memory
+    ) -> tuple[Update, Memory]:
+        update, memory = super().train(task, client, memory)
+        return replace(update, metrics={"frozen": gc.get_freeze_count()}), memory
+
+
+def test_a_worker_collects_no_garbage_among_what_it_shares_with_others():
+    method = CountingFrozen(SETUP)
+    with Workers(method, CLIENTS, 1) as engine:
+        updates = run_once(method, engine)
+    assert all(update.metrics["frozen"] > 10_000 for update in updates)
 
 
 def test_many_clients_keep_their_answers_on_disk_and_open_no_files():

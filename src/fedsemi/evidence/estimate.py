@@ -97,7 +97,7 @@ class Clock:
                     ),
                 }
             )
-            # Neither seeds nor weights change how long a round of a kind takes.
+            # A job of the same kind with another seed takes as long.
             key = alone.model_copy(update={"seed": 0, "start": None}).sha256
             if key not in self._paces:
                 if not probe:
