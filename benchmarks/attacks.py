@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections import Counter
 from dataclasses import asdict
 from itertools import groupby
@@ -50,15 +51,17 @@ def recorded() -> list[Outcome]:
 
 
 def complete(outcomes: list[Outcome]) -> list[Outcome]:
-    """Leave out what has not been run with every seed, guarded and not."""
-    wanted = 2 * len({outcome.seed for outcome in outcomes})
-    count = Counter((o.aggregation, o.attack) for o in outcomes)
-    return [o for o in outcomes if count[o.aggregation, o.attack] == wanted]
+    """Leave out what has not been run both guarded and not."""
+    count = Counter((o.seed, o.aggregation, o.attack) for o in outcomes)
+    return [o for o in outcomes if count[o.seed, o.aggregation, o.attack] == 2]
 
 
 def page(outcomes: list[Outcome]) -> str:
     """Write the table of all seeds."""
-    seeds = sorted({outcome.seed for outcome in outcomes})
+    seeds = {
+        aggregation: sorted({o.seed for o in outcomes if o.aggregation == aggregation})
+        for aggregation in AGGREGATIONS
+    }
     warm_up, attacked = (s.rounds for s in load_config(HERE / "attacks.toml").stages)
     lines = [
         "# Attacks, measured",
@@ -66,8 +69,8 @@ def page(outcomes: list[Outcome]) -> str:
         "One hostile site of nine without labels, digits (8 × 8), resnet8 of width 8, "
         f"{warm_up} rounds of warm-up on the one labeled site, then {attacked} under "
         "attack; "
-        f"mean of seeds {', '.join(map(str, seeds))}. *Lost* is in points of balanced "
-        "accuracy against the same aggregation without attack and without guard; "
+        "mean of the seeds in brackets. *Lost* is in points of balanced accuracy "
+        "against the same aggregation without attack and without guard; "
         "*share* is the attacker's mean share of the model; *dropped* counts refused "
         "replies. Made by `python benchmarks/attacks.py`; the reading is in "
         "[robustness.md](robustness.md).",
@@ -77,14 +80,20 @@ def page(outcomes: list[Outcome]) -> str:
         "|---|---|--:|--:|--:|--:|--:|",
     ]
     for row in table_rows(outcomes):
-        clean = f" ({row['clean']:.1%})" if row["attack"] == HONEST else ""
+        tried = ", ".join(map(str, seeds[row["aggregation"]]))
+        clean = f" ({row['clean']:.1%}; {tried})" if row["attack"] == HONEST else ""
         lines.append(
             f"| {row['aggregation']} | {row['attack']}{clean} "
-            f"| {100 * row['lost_off']:.1f} | {row['share_off']:.1%} "
-            f"| {100 * row['lost_on']:.1f} | {row['share_on']:.1%} "
+            f"| {100 * row['lost_off']:.1f} | {_share(row['share_off'])} "
+            f"| {100 * row['lost_on']:.1f} | {_share(row['share_on'])} "
             f"| {row['dropped_on']:.1f} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def _share(value: float) -> str:
+    """Write a share; a mean over NaN has none."""
+    return f"{value:.1%}" if math.isfinite(value) else "–"
 
 
 def main() -> None:
