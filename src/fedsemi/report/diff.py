@@ -30,11 +30,11 @@ def first_difference(a: Run, b: Run) -> str:
     """Say in which round two runs part, comparing all that was measured but time."""
     pairs = list(zip(a.records, b.records, strict=False))
     for number, (left, right) in enumerate(pairs, start=1):
-        names = [k for k in left if k not in _ASIDE and left[k] != right.get(k)]
-        if names:
-            return f"They part in round {number}, counted over all stages: " + (
-                ", ".join(name.replace("_", " ") for name in names) + "."
-            )
+        names = [k for k in left | right if left.get(k) != right.get(k)]
+        told = [name.replace("_", " ") for name in names if name not in _ASIDE]
+        if told:
+            place = f"round {number}, counted over all stages"
+            return f"They part in {place}: {', '.join(told)}."
     if len(a.records) == len(b.records):
         return f"All {len(pairs)} rounds are the same to the last digit."
     return f"The {len(pairs)} rounds that both have are the same to the last digit."

@@ -8,7 +8,8 @@ function status(view, age) {
   if (run.finished) return `Finished: ${place}`;
   // Nobody tells that a run was stopped: it may be on another machine, or killed.
   if (age > Math.max(60, 5 * pace)) return `No round has ended for ${Math.floor(age / 60)} min; if the run was stopped, fedsemi run --resume continues it: ${place}`;
-  return `Running, about ${duration(pace * (run.num_rounds - done))} left: ${place}`;
+  const left = done ? `, about ${duration(pace * (run.num_rounds - done))} left` : "";
+  return `Running${left}: ${place}`;
 }
 
 // What a person has opened, scrolled and focused stays so in the new drawing.
