@@ -30,11 +30,10 @@ def test_epochs_multiply_learning_but_not_testing():
 
 
 def test_steps_cost_more_views_the_smaller_the_network_is():
-    # A step costs 150 of these views; two steps, one visit and the round: four times.
+    # A step costs 150 of these views, and so does a visit; a client has two steps.
     small = {"multiply_adds": 1e6, "batch_size": 64}
-    assert work(supervised=True, **small) == pytest.approx(200 + 4 * 150)
-    # Ten clients with two steps and a visit each, and the round.
-    assert work(**small) == pytest.approx(200 + 900 * 1.27 + 31 * 150)
+    assert work(supervised=True, **small) == pytest.approx(200 + 3 * 150)
+    assert work(**small) == pytest.approx(200 + 900 * 1.27 + 30 * 150)
 
 
 def test_the_small_network_multiplies_twelve_million_times():
@@ -180,16 +179,15 @@ def test_a_recorded_run_is_estimated_within_a_fifth_after_three_rounds():
         assert abs(left[done - 1] - truth) <= 0.2 * truth
 
 
-@pytest.mark.parametrize(
-    ("width", "side", "measured"), [(16, 8, 7.8), (8, 8, 8.5), (16, 16, 10.0)]
-)
-def test_a_semianagg_round_is_guessed_within_a_fifth(width, side, measured):
-    # Measured: SemiAnAgg rounds over supervised ones, digits and images of 16x16.
-    share = [140] * 9 if side == 8 else UNLABELED
-    sites = [ClientInfo(0, 140 if side == 8 else 522, 0)]
-    sites += [ClientInfo(i, 0, n) for i, n in enumerate(share, 1)]
-    spec = ModelSpec("resnet8", 10, 1 if side == 8 else 3, width)
-    batch = 64 if side == 8 else 32
-    load = Load(batch_size=batch, multiply_adds=spec.multiply_adds(side))
+DIGITS = [98, 157, 143, 154, 180, 153, 176, 98, 115]
+
+
+@pytest.mark.parametrize(("width", "measured"), [(16, 8.52), (8, 9.11)])
+def test_a_round_on_small_images_is_guessed_within_a_tenth(width, measured):
+    # Measured: processor time of SemiAnAgg rounds over that of supervised ones.
+    sites = [ClientInfo(0, 164, 0)]
+    sites += [ClientInfo(i, 0, n) for i, n in enumerate(DIGITS, 1)]
+    spec = ModelSpec("resnet8", 10, in_channels=1, width=width)
+    load = Load(multiply_adds=spec.multiply_adds(8))
     first, second = (work_of_round(sites, load, supervised=s) for s in (True, False))
-    assert second / first == pytest.approx(measured, rel=0.2)
+    assert second / first == pytest.approx(measured, rel=0.1)
