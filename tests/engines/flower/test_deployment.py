@@ -36,9 +36,9 @@ from fedsemi.weights import digest
 from . import proxy
 from .conftest import tiny
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 _HOSTS = ["127.0.0.1", "localhost"]
-_PATIENT = Patience(deadline=240)
+_PATIENT = Patience(deadline=300)
 _UNRULY = str(Path(__file__).with_name("unruly_site.py"))
 
 
@@ -72,20 +72,8 @@ def _deal(simulation, folder, patience=_PATIENT):
     sites = site_folders(folder)
     make_certificates(folder / "coordinator", sites, _HOSTS)
     port = processes.free_port()
-    coordinator = Coordinator(
-        folder / "coordinator", port=port, patience=patience, join_seconds=180
-    )
+    coordinator = Coordinator(folder / "coordinator", port=port, patience=patience)
     return coordinator, sites, f"127.0.0.1:{port}"
-
-
-def _run(simulation, folder):
-    """Run a deployment to its end; return the lines that it shows."""
-    coordinator, sites, server = _deal(simulation, folder)
-    lines: list[str] = []
-    with coordinator.serving(), running_sites(sites, server):
-        coordinator.submit()
-        coordinator.wait(lines.append)
-    return lines
 
 
 def _digest(folder):
@@ -103,7 +91,7 @@ def _log(folder, name="flower-supernode"):
     return path.read_text() if path.exists() else ""
 
 
-def _until(holds, seconds=200.0):
+def _until(holds, seconds=400.0):
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "this did not happen in time"
@@ -121,7 +109,7 @@ def _command(*arguments):
         yield process
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
 
 
 def _unruly(mode, folder, server):
@@ -130,12 +118,23 @@ def _unruly(mode, folder, server):
     return processes.start("flower-supernode", command, folder / "flower")
 
 
+@pytest.fixture(scope="module")
+def federation(tmp_path_factory):
+    """Three sites that stay for several runs, each with a plan of its own."""
+    folder = tmp_path_factory.mktemp("federation")
+    coordinator, sites, server = _deal(tiny(), folder)
+    with coordinator.serving(), running_sites(sites, server):
+        yield coordinator
+
+
 @pytest.mark.parametrize("method", ["semianagg", "cbafed", "rscfed"])
-def test_a_deployment_gives_the_same_bits_as_this_process(method, tmp_path):
+def test_a_deployment_gives_the_same_bits_as_this_process(method, federation):
     simulation = tiny(method)
     *_, last = conduct(simulation)
-    _run(simulation, tmp_path)
-    assert _digest(tmp_path) == digest(last.weights)
+    (federation.folder / "plan.json").write_text(simulation.as_json())
+    federation.submit()
+    federation.wait(print)
+    assert _digest(federation.folder.parent) == digest(last.weights)
 
 
 def test_resnet18_passes_a_proxy_with_the_same_bits(tmp_path):
@@ -180,7 +179,7 @@ def test_a_coordinator_that_was_killed_continues_with_the_same_bits(tmp_path):
                     os.kill(pid, signal.SIGKILL)
         assert not (tmp_path / "coordinator/run/summary.json").exists()
         with _command(*command) as process:
-            said, _ = process.communicate(timeout=300)
+            said, _ = process.communicate(timeout=600)
     assert process.returncode == 0, said
     assert [record["round"] for record in _records(tmp_path)] == [1, 1, 2, 3]
     assert _digest(tmp_path) == digest(last.weights)
@@ -215,7 +214,7 @@ def test_a_site_killed_in_a_round_comes_back(tmp_path):
     simulation = tiny(rounds=6)
     coordinator, sites, server = _deal(simulation, tmp_path, Patience(deadline=150))
     with coordinator.serving(), running_sites(sites[:2], server):
-        unruly = _unruly("stall", sites[2], server)
+        unruly = _unruly("hang", sites[2], server)
         coordinator.submit()
         done = threading.Thread(target=coordinator.wait, args=[print], daemon=True)
         done.start()
@@ -223,7 +222,7 @@ def test_a_site_killed_in_a_round_comes_back(tmp_path):
         os.killpg(unruly.pid, signal.SIGKILL)
         unruly.wait()
         with _command("site", "--data", sites[2], "--server", server):
-            done.join(300)
+            done.join(600)
     present = [sorted(record["clients"]) for record in _records(tmp_path)]
     assert present[0] == present[1] == ["0", "1", "2"]
     assert len(present) == 7
@@ -232,20 +231,21 @@ def test_a_site_killed_in_a_round_comes_back(tmp_path):
     assert _digest(tmp_path) == digest(there.weights)
 
 
-@pytest.mark.parametrize(("mode", "code"), [("nan", "FS2103"), ("giant", "FS2105")])
-def test_a_bad_reply_is_dropped_and_the_run_goes_on(mode, code, tmp_path):
-    coordinator, sites, server = _deal(tiny(), tmp_path)
+def test_bad_replies_are_dropped_and_an_honest_one_counts_again(tmp_path):
+    """A site sends NaN in a round, forty megabytes in the next, then behaves."""
+    coordinator, sites, server = _deal(tiny(rounds=3), tmp_path)
     lines: list[str] = []
     with coordinator.serving(), running_sites(sites[:2], server):
-        unruly = _unruly(mode, sites[2], server)
+        unruly = _unruly("spoil", sites[2], server)
         try:
             coordinator.submit()
             coordinator.wait(lines.append)
         finally:
             processes.stop(unruly)
-    record = _records(tmp_path)[-1]
-    assert record["clients"].keys() == {"0", "1"}
-    assert any("2" in line and code in line for line in lines), lines
+    present = [sorted(record["clients"]) for record in _records(tmp_path)]
+    assert present == [["0", "1", "2"], ["0", "1"], ["0", "1"], ["0", "1", "2"]]
+    assert any("client 2: FS2103" in line for line in lines), lines
+    assert any("round 2, site 2: FS2105" in line for line in lines), lines
     model = read_weights(tmp_path / "coordinator/run/model.safetensors")
     assert all(value.isfinite().all() for value in model.values())
 
@@ -261,19 +261,19 @@ def test_strangers_are_refused(tmp_path):
 
         shutil.copy(other / "site-0/keys/ca.crt", sites[0] / "keys/ca.crt")
         with _command("site", "--data", sites[0], "--server", server) as process:
-            said, _ = process.communicate(timeout=60)
+            said, _ = process.communicate(timeout=120)
         assert process.returncode == 76
         assert "FS5102" in said
         assert "issuer certificate" in said
         node = Node(sites[0], server).start()
-        assert node.wait(60) != 0
+        assert node.wait(120) != 0
         processes.stop(node)
         assert "CERTIFICATE_VERIFY_FAILED" in _log(sites[0])
         assert "activate-node" not in _log(link, "flower-superlink")
 
         make_site_key(sites[1] / "keys" / "site.key")
         node = Node(sites[1], server).start()
-        assert node.wait(60) != 0
+        assert node.wait(120) != 0
         processes.stop(node)
         assert "Failed to activate SuperNode" in _log(sites[1])
         assert "activate-node" in _log(link, "flower-superlink")

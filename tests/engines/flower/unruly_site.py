@@ -1,6 +1,6 @@
 """A site that misbehaves after its own checks; started in place of `warm_node`.
 
-python unruly_site.py nan|giant|stall HOME PORT …
+python unruly_site.py spoil|hang HOME PORT …
 """
 
 from __future__ import annotations
@@ -22,21 +22,20 @@ _GIANT = 10_000_000
 _honest = Desk.carry_out
 
 
-def nan(desk: Desk, order: Order) -> Update:
+def spoil(desk: Desk, order: Order) -> Update:
+    """In the second stage send NaN at first, then far too much, then honest answers."""
     update = _honest(desk, order)
-    spoiled = {
-        name: torch.full_like(value, torch.nan) if value.is_floating_point() else value
-        for name, value in update.weights.items()
-    }
-    return replace(update, weights=spoiled)
+    if order.stage == 1 and order.task.round == 0:
+        spoiled = {name: value * torch.nan for name, value in update.weights.items()}
+        same = {n: value.to(update.weights[n].dtype) for n, value in spoiled.items()}
+        return replace(update, weights=same)
+    if order.stage == 1 and order.task.round == 1:
+        giant = {"giant": torch.zeros(_GIANT)}
+        return replace(update, weights={**update.weights, **giant})
+    return update
 
 
-def giant(desk: Desk, order: Order) -> Update:
-    update = _honest(desk, order)
-    return replace(update, weights=update.weights | {"giant": torch.zeros(_GIANT)})
-
-
-def stall(desk: Desk, order: Order) -> Update:
+def hang(desk: Desk, order: Order) -> Update:
     """Hang in the second round of the second stage, when there is a memory to lose."""
     if order.stage == 1 and order.task.round == 1:
         print("hangs now", flush=True)
