@@ -20,7 +20,7 @@ from fedsemi.experiment import Step, conduct
 
 _NETWORKS: dict[str, tuple[dict[str, Any], int]] = {
     "ResNet-8, width 4": ({"name": "resnet8", "width": 4}, 60),
-    "ResNet-18": ({"name": "resnet18-cifar"}, 9),
+    "ResNet-18": ({"name": "resnet18-cifar"}, 12),
 }
 _ROUNDS = 4
 
@@ -51,7 +51,7 @@ def _simulation(model: dict[str, Any], images: int) -> Simulation:
     content = {
         "seed": 1,
         "data": {"name": "synthetic", "train_limit": images, "test_limit": 2},
-        "partition": {"num_clients": 3},
+        "partition": {"num_clients": 3, "min_size": 2},
         "model": model,
         "local": {"batch_size": 16},
         "stages": [{"method": "semianagg", "rounds": _ROUNDS}],

@@ -141,7 +141,8 @@ def test_resnet18_passes_a_proxy_with_the_same_bits(tmp_path):
     """Eleven million numbers pass the path rule and body limit of the guide."""
     simulation = tiny(
         rounds=1,
-        data={"name": "synthetic", "train_limit": 9, "test_limit": 2},
+        data={"name": "synthetic", "train_limit": 12, "test_limit": 2},
+        partition={"num_clients": 3, "min_size": 2},
         model={"name": "resnet18-cifar"},
     )
     *_, last = conduct(simulation)
