@@ -225,8 +225,8 @@ def test_a_site_killed_in_a_round_comes_back(tmp_path):
         with _command("site", "--data", sites[2], "--server", server):
             done.join(600)
     present = [sorted(record["clients"]) for record in _records(tmp_path)]
-    assert present[0] == present[1] == ["0", "1", "2"]
     assert len(present) == 7
+    assert present[:2] == [["0"], ["0", "1", "2"]]
     assert present[-1] == ["0", "1", "2"], present
     there = _with_participation_of(tmp_path, simulation)
     assert _digest(tmp_path) == digest(there.weights)
@@ -244,7 +244,7 @@ def test_bad_replies_are_dropped_and_an_honest_one_counts_again(tmp_path):
         finally:
             processes.stop(unruly)
     present = [sorted(record["clients"]) for record in _records(tmp_path)]
-    assert present == [["0", "1", "2"], ["0", "1"], ["0", "1"], ["0", "1", "2"]]
+    assert present == [["0"], ["0", "1"], ["0", "1"], ["0", "1", "2"]]
     assert any("client 2: FS2103" in line for line in lines), lines
     assert any("round 2, site 2: FS2105" in line for line in lines), lines
     model = read_weights(tmp_path / "coordinator/run/model.safetensors")
