@@ -148,7 +148,7 @@ def run_apart(module: str, *arguments: str) -> tuple[dict[str, Any], float]:
             output, _ = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             _end(process.pid)
-            raise
+            raise TimeoutError(f"{module} took more than {PATIENCE} s") from None
         finally:
             memory = peak.stop()
     if process.returncode:
