@@ -58,8 +58,12 @@ class RunFolder:
                 f"--resume {path}`, choose another --out, or pass --overwrite",
                 code="FS1402",
             )
-        folder._clear()
-        folder._describe()
+        try:
+            folder._clear()
+            folder._describe()
+        except BaseException:
+            folder.close()
+            raise
         return folder
 
     @classmethod
