@@ -55,12 +55,15 @@ def running(proxy: Proxy, port: int, keys: Path) -> Iterator[None]:
         ssl_certfile=keys / "server.crt",
         ssl_keyfile=keys / "server.key",
         lifespan="off",
+        loop="asyncio",  # uvloop complains when it is closed in a thread
+        ws="none",  # its import warns, and warnings are errors here
         log_level="error",
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
+        assert thread.is_alive(), "the proxy did not start"
         time.sleep(0.05)
     try:
         yield
