@@ -22,8 +22,8 @@ class Proxy:
     """Passes requests for /v1/fleet/ on to a SuperLink and refuses all others."""
 
     def __init__(self, target: str, ca: Path) -> None:
-        context = ssl.create_default_context(cafile=ca)
-        self._client = httpx.AsyncClient(base_url=f"https://{target}", verify=context)
+        self._target = f"https://{target}"
+        self._context = ssl.create_default_context(cafile=ca)
         self.largest = 0
         self.refused: list[str] = []
 
@@ -37,7 +37,9 @@ class Proxy:
             await Response(status_code=403)(scope, receive, send)
             return
         headers = _without(request.headers, "host", "content-length")
-        answer = await self._client.post(path, content=body, headers=headers)
+        async with httpx.AsyncClient(verify=self._context) as client:
+            url = self._target + path
+            answer = await client.post(url, content=body, headers=headers)
         passed = _without(answer.headers, "content-length", "content-encoding")
         await Response(answer.content, answer.status_code, passed)(scope, receive, send)
 
