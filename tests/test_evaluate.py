@@ -69,6 +69,13 @@ def test_batches_cover_all_images_and_do_not_matter(model):
     torch.testing.assert_close(in_threes, predict(model, images, views))
 
 
+def test_threads_change_neither_bits_nor_order(model):
+    images = random_images(50)
+    alone = predict(model, images, UnitView(), batch_size=8)
+    together = predict(model, images, UnitView(), batch_size=8, threads=3)
+    assert torch.equal(together, alone)
+
+
 def test_no_images_give_no_predictions(model):
     assert predict(model, random_images(0), UnitView()).shape == (0, 3)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -67,8 +68,11 @@ def predict(
     views: CleanView,
     batch_size: int = 500,
     device: torch.device | str = "cpu",
+    threads: int = 1,
 ) -> Tensor:
     """Return the class probabilities of each image.
+
+    Batches are independent of each other, so the number of threads changes no bit.
 
     Args:
         model: A network that lives on `device`; put in eval mode meanwhile.
@@ -76,15 +80,24 @@ def predict(
         views: Gives the clean view of a batch.
         batch_size: Images at a time; bounds the memory.
         device: Where to compute.
+        threads: Batches at the same time.
 
     Returns:
         Probabilities `[N, C]` on the CPU.
     """
-    with _eval_mode(model), torch.inference_mode():
-        batches = [
-            model(views.clean(batch.to(device))).logits.float().softmax(dim=1).cpu()
-            for batch in torch.split(images, batch_size)
-        ]
+
+    @torch.inference_mode()
+    def probs(batch: Tensor) -> Tensor:
+        logits: Tensor = model(views.clean(batch.to(device))).logits
+        return logits.float().softmax(dim=1).cpu()
+
+    parts = torch.split(images, batch_size)
+    with _eval_mode(model):
+        if threads == 1:
+            batches = [probs(part) for part in parts]
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                batches = list(pool.map(probs, parts))
     # Joined outside of inference mode, so that the result can take part in a loss.
     return torch.cat(batches)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -74,9 +73,9 @@ class LazyTensors(Mapping[str, Tensor]):
     def __init__(self, path: Path) -> None:
         # A file that was replaced under the same name is another file.
         status = path.stat()
-        self._identity = path, status.st_ino, status.st_mtime_ns
-        # Thousands of files have the same names: one string each for all of them.
-        self._keys = tuple(map(sys.intern, self._open().keys()))
+        self._identity = str(path), status.st_ino, status.st_mtime_ns
+        # Thousands of files have the same keys: one tuple for all of them.
+        self._keys = _one_of_its_kind(tuple(self._open().keys()))
 
     def __getitem__(self, key: str) -> Tensor:
         if key not in self._keys:
@@ -95,8 +94,13 @@ class LazyTensors(Mapping[str, Tensor]):
 
 
 @lru_cache(maxsize=3)
-def _opened(path: Path, inode: int, changed: int) -> Any:
+def _opened(path: str, inode: int, changed: int) -> Any:
     return safe_open(path, framework="pt")
+
+
+@lru_cache(maxsize=64)
+def _one_of_its_kind(keys: tuple[str, ...]) -> tuple[str, ...]:
+    return keys
 
 
 def _remove_orphans(parent: Path) -> None:
