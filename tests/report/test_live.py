@@ -63,6 +63,18 @@ def test_a_round_is_announced_to_who_listens(make_run) -> None:
         assert events.readline() == b"data: round\n"
 
 
+def test_who_listens_gets_the_run_as_it_is_when_the_server_stops(make_run) -> None:
+    folder = make_run(rounds=2)
+    with following(folder) as server:
+        events = urlopen(f"{server.address}events")
+        time.sleep(0.1)
+        add_round(folder, 2)
+    kind, data = events.read().decode().strip().splitlines()[-2:]
+    assert kind == "event: end"
+    view = json.loads(data.removeprefix("data: "))
+    assert len(view["runs"][0]["rounds"]["accuracy"]) == 3
+
+
 def test_a_foreign_host_name_is_refused(make_run) -> None:
     with following(make_run()) as server:
         assert get(server, "/", host="evil.example")[0] == 403
@@ -141,6 +153,30 @@ def test_a_browser_follows_a_resumed_run(tmp_path: Path) -> None:
             steps = seen(browser, conduct(longer, 1, again.start), done=2)
             carry_on(again, longer, steps, "longer", QUIET)
         browser.wait("document.body?.innerText.includes('Finished: round 3 of 3')", 60)
+
+
+@needs_browser
+@pytest.mark.parametrize("engine", ["local", "flower"])
+def test_a_live_run_shows_its_rounds_and_that_it_is_over(
+    engine: str, tmp_path: Path
+) -> None:
+    folder, config = tmp_path / "run", tmp_path / "config.json"
+    config.write_text(tiny(rounds=40).experiment.model_dump_json())
+    running = fedsemi(
+        *("run", str(config), "--out", str(folder)), *("--engine", engine, "--live")
+    )
+    try:
+        assert running.stdout is not None
+        address = running.stdout.readline().split(" at ")[1].split()[0]
+        wait_for(lambda: (folder / "metrics.jsonl").is_file() and rounds_in(folder) > 1)
+        with Browser(tmp_path / "profile") as browser:
+            browser.open(address)
+            browser.wait(f"{STATUS}.match(/Running.* round (\\d+) of/)?.[1] > 5", 60)
+            assert running.wait(120) == 0
+            browser.wait(f"{STATUS}.startsWith('Finished: round 41 of 41')")
+    finally:
+        running.kill()
+        running.communicate()
 
 
 @needs_browser

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Thread, current_thread
 from typing import Any
 
 from fedsemi.errors import CannotCreate, FedSemiError
@@ -24,6 +24,8 @@ HOST = "127.0.0.1"
 _WATCHED = (METRICS, "summary.json", "alarms.jsonl", "analysis.json", "value.json")
 _LOOK_EVERY = 0.5
 _BEAT_EVERY = 15.0
+_FAREWELL = 2.0
+"""Seconds that a browser has to take the last round when the server stops."""
 _WAITING = """<!doctype html><html lang="en"><meta http-equiv="refresh" content="2">
 <title>fedsemi</title><p>The run has not begun yet; this page looks again by itself."""
 
@@ -36,6 +38,7 @@ class LivePage(ThreadingHTTPServer):
     def __init__(self, folder: Path, port: int = 0) -> None:
         self.folder = folder
         self.closing = Event()
+        self.listeners: list[Thread] = []
         try:
             super().__init__((HOST, port), _Handler)
         except (OSError, OverflowError) as error:
@@ -49,8 +52,10 @@ class LivePage(ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_port}/"
 
     def server_close(self) -> None:
-        """Stop, and let go of browsers that wait for the next round."""
+        """Stop, and let go of browsers that wait, with the run as it is at last."""
         self.closing.set()
+        for listener in self.listeners:
+            listener.join(_FAREWELL)
         super().server_close()
 
     def view(self) -> dict[str, Any]:
@@ -113,7 +118,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(503, "text/plain", str(error))
 
     def _events(self) -> None:
-        """Send a line whenever the run has written something."""
+        """Send a line whenever the run has written something, and the end itself."""
+        self.server.listeners.append(current_thread())
         self._head(200, "text/event-stream")
         seen, beat = self.server.traces(), time.monotonic()
         # The browser may go at any time.
@@ -126,6 +132,8 @@ class _Handler(BaseHTTPRequestHandler):
                 elif time.monotonic() - beat > _BEAT_EVERY:
                     beat = time.monotonic()
                     self._write(": still here\n\n")
+            with suppress(FedSemiError):
+                self._write(f"event: end\ndata: {json.dumps(self.server.view())}\n\n")
 
     def _write(self, text: str) -> None:
         self.wfile.write(text.encode())

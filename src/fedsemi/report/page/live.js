@@ -37,7 +37,9 @@ function followRun(view) {
   let now = view, since = performance.now(), lost = false;
   const say = () => {
     const age = now.age + (performance.now() - since) / 1000;
-    const text = lost ? "The server of this page has stopped; the run itself may go on." : status(now, age);
+    // `fedsemi run --live` serves the page no longer than the run takes.
+    const over = now.runs[now.main].finished;
+    const text = lost && !over ? "The server of this page has stopped; the run itself may go on." : status(now, age);
     if (line.textContent !== text) line.textContent = text; // screen readers read changes
   };
   say();
@@ -45,13 +47,17 @@ function followRun(view) {
   // The server sends an event when a round is over; the page then fetches the data. It
   // does so on connecting too: rounds may have ended between page and connection.
   const events = new EventSource("events");
-  events.onopen = events.onmessage = async () => {
-    lost = false;
-    const answer = await fetch("data");
-    if (!answer.ok) return; // the run is about to begin anew
-    [now, since] = [await answer.json(), performance.now()];
+  const show = (view) => {
+    [now, since] = [view, performance.now()];
     keepPlace(() => render(now));
     say();
   };
+  events.onopen = events.onmessage = async () => {
+    lost = false;
+    const answer = await fetch("data");
+    if (answer.ok) show(await answer.json()); // else the run is about to begin anew
+  };
+  // With the end come the data: the server will not be there to be asked.
+  events.addEventListener("end", (event) => show(JSON.parse(event.data)));
   events.onerror = () => { lost = true; say(); };
 }
