@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import tempfile
 import time
@@ -112,7 +113,7 @@ class Victim:
     """Its part of the nightly counts."""
 
     def times(self, fast: int, torture: int) -> int:
-        return int(torture * self.weight) if TORTURE else fast
+        return math.ceil(torture * self.weight) if TORTURE else fast
 
 
 @pytest.fixture(scope="session")
