@@ -11,13 +11,14 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
 from fedsemi.build import build
-from fedsemi.cli.options import DataDir
+from fedsemi.cli.options import DataDir, Workers
 from fedsemi.cli.see import RunPath
 from fedsemi.config import make_experiment
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import StorageError
 from fedsemi.report.run import read_run
 from fedsemi.run_folder import MODEL
+from fedsemi.session import available_cores
 from fedsemi.storage import read_weights, write_whole
 from fedsemi.valuation.measure import Kind, Valuer
 from fedsemi.valuation.measure import value as value_clients
@@ -35,6 +36,7 @@ def value(
     permutations: Annotated[
         int, typer.Option(min=2, help="Random orders for the Shapley value.")
     ] = 20,
+    workers: Workers = 0,
     data_dir: DataDir = None,
 ) -> None:
     """Say what each client is worth, beside its contribution and data size.
@@ -52,7 +54,8 @@ def value(
         raise StorageError(f"'{run}' has no trained model yet; let it end", "FS1110")
     simulation = build(make_experiment(found.config), data_dir)
     weights = read_weights(run / MODEL)
-    valuer = Valuer(simulation, weights, rounds, permutations, 1, console.print)
+    cores = workers or available_cores()
+    valuer = Valuer(simulation, weights, rounds, permutations, cores, console.print)
     kinds = list(dict.fromkeys(measure or _DEFAULT))
     with one_thread():
         result = value_clients(found, valuer, kinds)

@@ -11,9 +11,10 @@ import numpy as np
 import torch
 
 from fedsemi.build import Simulation
-from fedsemi.engines import local_engine
-from fedsemi.experiment import conduct
+from fedsemi.engines import InProcess, Workers, local_engine
+from fedsemi.experiment import Judge, run_stages
 from fedsemi.messages import Weights
+from fedsemi.method import Method
 from fedsemi.report.run import Run
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.federation import Federation
@@ -79,10 +80,9 @@ class Valuer:
         """Run some more rounds and leave clients out of each round's mean."""
         stage = self.simulation.experiment.stages[-1]
         method, seed = self.simulation.method(stage), self._seed("rounds")
-        clients = self.simulation.federation.clients
         sums: dict[int, Values] = {}
         shapley: Values | None = None
-        with local_engine(method, clients, self.workers) as engine:
+        with self._engine(method, self.simulation.federation) as engine:
             state = method.init(self.weights, engine.clients(), seed)
             for number in range(self.rounds):
                 self.say(f"round {number + 1} of {self.rounds}, without each client")
@@ -135,15 +135,24 @@ class Valuer:
     def _trained(self, federation: Federation, warm: bool) -> Weights:
         if not warm:
             simulation = replace(self.simulation, federation=federation)
-            *_, last = conduct(simulation, self.workers)
+            # Nobody looks at the curves, so nothing is tested on the way.
+            judge = Judge(held_out=federation.held_out)
+            *_, last = run_stages(
+                simulation, lambda method, _: self._engine(method, federation), judge
+            )
             return last.weights
         stage = self.simulation.experiment.stages[-1]
         method = self.simulation.method(stage)
-        with local_engine(method, federation.clients, self.workers) as engine:
+        with self._engine(method, federation) as engine:
             state = method.init(self.weights, engine.clients(), self._seed("warm"))
             for _ in range(self.rounds):
                 state = method.aggregate(state, engine.run(method.plan(state)))
         return {name: value.clone() for name, value in state.weights.items()}
+
+    def _engine(
+        self, method: Method[Any], federation: Federation
+    ) -> InProcess | Workers:
+        return local_engine(method, federation.clients, self.workers)
 
     def _dispensable(self) -> Iterable[int]:
         """List the clients without which somebody still has labels."""
