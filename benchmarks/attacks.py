@@ -20,6 +20,7 @@ from fedsemi.engines.in_process import one_thread
 from fedsemi.simulation.attack_suite import (
     AGGREGATIONS,
     HONEST,
+    LAST,
     Outcome,
     run_suite,
     table_rows,
@@ -69,7 +70,8 @@ def page(outcomes: list[Outcome]) -> str:
         "One hostile site of nine without labels, digits (8 × 8), resnet8 of width 8, "
         f"{warm_up} rounds of warm-up on the one labeled site, then {attacked} under "
         "attack; "
-        "mean of the seeds in brackets. *Lost* is in points of balanced accuracy "
+        "mean of the seeds in brackets. *Lost* is in points of balanced accuracy, mean "
+        f"of the last {LAST} rounds, "
         "against the same aggregation without attack and without guard; "
         "*share* is the attacker's mean share of the model; *dropped* counts refused "
         "replies. Made by `python benchmarks/attacks.py`; the reading is in "

@@ -18,6 +18,8 @@ from fedsemi.simulation.attacks import AttackedEngine, Scene
 from fedsemi.storage import make_folder, write_weights
 
 HONEST = "none"
+LAST = 5
+"""Tests that a score is the mean of; from one round to the next it goes up and down."""
 AGGREGATIONS: dict[str, dict[str, Any]] = {
     "semianagg": {"method": "semianagg"},
     "semianagg-released": {"method": "semianagg", "rule": "released"},
@@ -39,6 +41,7 @@ class Outcome:
     attack: str
     guard: bool
     balanced_accuracy: float
+    """Mean of the last tests."""
     share: float
     """The attacker's share of the mean, averaged over the rounds."""
     dropped: int
@@ -118,8 +121,8 @@ def _outcome(
     attack: str,
     guard: bool,
 ) -> Outcome:
-    attacker, last = attacker_of(simulation), steps[-1].record
-    assert last.test is not None
+    attacker = attacker_of(simulation)
+    tests = [step.record.test for step in steps if step.record.test is not None]
     shares = [
         step.record.clients[attacker].contribution
         if attacker in step.record.clients
@@ -131,7 +134,7 @@ def _outcome(
         aggregation=aggregation,
         attack=attack,
         guard=guard,
-        balanced_accuracy=last.test.balanced_accuracy,
+        balanced_accuracy=fmean(test.balanced_accuracy for test in tests[-LAST:]),
         share=fmean(shares),
         dropped=sum(len(step.record.dropped) for step in steps),
     )
