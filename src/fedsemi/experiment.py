@@ -163,10 +163,7 @@ def _run_stage(
     validate = partial(_validation, validator, seed)
     server = protected(method, validator, blueprint.experiment.alarms)
     with open_engine(method, number) as engine:
-        state = method.init(weights, engine.clients(), seed)
-        if start is not None:
-            state = start.state(like=state)
-            engine.restore(start.memories)
+        state = _begin(method.init(weights, engine.clients(), seed), engine, start)
         teacher = validate(state.weights, state.round)
         started = time.perf_counter()
         for done in run(server, engine, state, stage.rounds, blueprint.gate(method)):
@@ -191,6 +188,14 @@ def _run_stage(
             teacher = validation
             yield Step(record, done.state, engine.memory)
             started = time.perf_counter()
+
+
+def _begin(fresh: ServerState, engine: Engine, start: Checkpoint | None) -> ServerState:
+    """Return the state to start from; a checkpoint's clients remember as well."""
+    if start is None:
+        return fresh
+    engine.restore(start.memories)
+    return start.state(like=fresh)
 
 
 def _test(judge: Judge, setup: Setup, weights: Weights) -> Metrics | None:
