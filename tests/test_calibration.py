@@ -13,7 +13,7 @@ from fedsemi.calibration import (
     as_metrics,
     bins_of,
     calibrate,
-    calibration_error,
+    calibration_gaps,
     estimate,
     from_metrics,
 )
@@ -88,7 +88,8 @@ def test_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     assert 184 <= covered <= 200, covered
 
 
-def test_calibration_error_of_the_sure_and_wrong_is_one() -> None:
+def test_the_sure_and_wrong_miss_by_one_each_and_the_right_by_nothing() -> None:
     probs = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
-    assert calibration_error(probs, torch.tensor([1, 1])) == pytest.approx(1)
-    assert calibration_error(probs, torch.tensor([0, 0])) == pytest.approx(0)
+    wrong = calibration_gaps(probs, torch.tensor([1, 1]))
+    assert wrong.tolist() == [0.0] * (len(EDGES) - 1) + [-2.0]
+    assert not calibration_gaps(probs, torch.tensor([0, 0])).any()

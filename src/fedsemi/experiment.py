@@ -24,7 +24,7 @@ from fedsemi.protected import Protected, protected
 from fedsemi.rounds import Engine, Round, run
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.oracle import Oracle
-from fedsemi.validation import Validation, Validator
+from fedsemi.validation import Validation, Validator, reported
 
 _TEST_BATCH = 128
 """Images; what a larger batch computes on the way leaves the processor's cache."""
@@ -169,6 +169,8 @@ def _run_stage(
         for done in run(server, engine, state, stage.rounds, blueprint.gate(method)):
             due = done.state.round % every == 0 or done.state.round == stage.rounds
             validation = validate(done.state.weights, done.state.round)
+            # Real sites report on the model that they received.
+            found = reported(done.updates, setup.model.num_classes)
             record = RoundRecord(
                 stage=number,
                 method=stage.method,
@@ -176,8 +178,8 @@ def _run_stage(
                 rounds=stage.rounds,
                 seconds=time.perf_counter() - started,
                 test=_test(judge, setup, done.state.weights) if due else None,
-                validation=validation,
-                clients=_client_records(done, engine, judge.oracle, teacher),
+                validation=validation or found,
+                clients=_client_records(done, engine, judge.oracle, teacher or found),
                 asked=done.asked,
                 used=len(done.updates),
                 dropped=done.dropped,

@@ -1,26 +1,34 @@
 """What labeled clients find on images that they held out of training.
 
-In a federation these numbers are computed where the images are: a labeled client sends
-the numbers of `Validation`, never an image. Unlike the oracle of a simulation they need
-no label that a site does not have.
+In a federation these numbers are computed where the images are: a labeled site sends
+its `Findings`, never an image. Unlike the oracle of a simulation they need no label
+that a site does not have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import partial
+from operator import add
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from fedsemi.calibration import Calibration, calibrate, calibration_error
+from fedsemi.calibration import EDGES, Calibration, calibrate, calibration_gaps
 from fedsemi.data.augment import Views
 from fedsemi.data.dataset import ImageSet
-from fedsemi.evaluate import metrics, predict
+from fedsemi.evaluate import predict
 from fedsemi.local import Setup
-from fedsemi.messages import Weights
+from fedsemi.messages import Update, Weights
 from fedsemi.seeds import Streams
+
+PREFIX = "held_out_"
+"""Metrics of a labeled site: this, a field of `Findings`, and the place in it."""
+
+Numbers = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,99 @@ class Validation:
     calibration_error: float
     calibration: Calibration
     """On weak views, as the teacher sees images when it makes pseudo-labels."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a site counted on its held-out images: sums, so those of sites add up."""
+
+    loss: Numbers
+    """Negative log-likelihood, one number."""
+    class_count: Numbers
+    """Images of each class, [C]."""
+    class_right: Numbers
+    """Those whose class was found, [C]."""
+    bin_count: Numbers
+    """Weak views by the confidence of their prediction, [B]."""
+    bin_right: Numbers
+    """Those of them whose class was found, [B]."""
+    bin_gap: Numbers
+    """Hits less confidence of clean views, by confidence, [B]."""
+
+    def as_metrics(self) -> dict[str, float]:
+        """Name the numbers that are not zero, to be sent as metrics."""
+        return {
+            f"{PREFIX}{field.name}_{place}": float(value)
+            for field in fields(self)
+            for place, value in enumerate(getattr(self, field.name))
+            if value
+        }
+
+    @classmethod
+    def from_metrics(
+        cls, metrics: Mapping[str, float], num_classes: int
+    ) -> Findings | None:
+        """Read them back; None if there are none, or none that can be true."""
+        sizes = {"loss": 1, "class": num_classes, "bin": len(EDGES)}
+        found = cls(
+            **{
+                field.name: tuple(
+                    metrics.get(f"{PREFIX}{field.name}_{place}", 0.0)
+                    for place in range(sizes[field.name.split("_")[0]])
+                )
+                for field in fields(cls)
+            }
+        )
+        return found if found._possible() else None
+
+    def __add__(self, other: Findings) -> Findings:
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return Findings(*(tuple(map(add, *pair)) for pair in pairs))
+
+    def _possible(self) -> bool:
+        pairs = [
+            *zip(self.class_right, self.class_count, strict=True),
+            *zip(self.bin_right, self.bin_count, strict=True),
+        ]
+        num = sum(self.class_count)
+        return (
+            0 < num < math.inf
+            and all(0 <= right <= count for right, count in pairs)
+            and sum(self.bin_count) == num
+            and all(abs(gap) <= num for gap in self.bin_gap)
+            and 0 <= self.loss[0] < math.inf
+        )
+
+    def validation(self) -> Validation:
+        """Say how good the model is that this was counted with."""
+        num = sum(self.class_count)
+        pairs = zip(self.class_right, self.class_count, strict=True)
+        return Validation(
+            num=int(num),
+            accuracy=sum(self.class_right) / num,
+            loss=self.loss[0] / num,
+            per_class_recall=tuple(r / count if count else None for r, count in pairs),
+            calibration_error=sum(map(abs, self.bin_gap)) / num,
+            calibration=Calibration(
+                tuple(map(int, self.bin_right)), tuple(map(int, self.bin_count))
+            ),
+        )
+
+
+def reported(updates: Iterable[Update], num_classes: int) -> Validation | None:
+    """Join what labeled sites found of the model that they received.
+
+    A site that is asked several times in a round counts once.
+    """
+    by_site = {update.client: update.metrics for update in updates}
+    found = [Findings.from_metrics(each, num_classes) for each in by_site.values()]
+    known = [each for each in found if each is not None]
+    if not known:
+        return None
+    total = known[0]
+    for each in known[1:]:
+        total += each
+    return total.validation()
 
 
 @dataclass(frozen=True)
@@ -62,25 +163,28 @@ class Validator:
 
     def validate(self, weights: Weights, seed: int = 0) -> Validation:
         """Measure a model; the seed is that of the weak views."""
+        return self.findings(weights, seed).validation()
+
+    def findings(self, weights: Weights, seed: int = 0) -> Findings:
+        """Count what a model finds; the seed is that of the weak views."""
         setup, labels = self.setup, self.held_out.labels
         model = setup.load(weights)
         images, views = self.held_out.images, _WeakViews(setup.views, Streams(seed))
         clean = predict(model, images, setup.views, device=setup.device)
         weak = predict(model, images, views, device=setup.device)
-        scores = metrics(clean, labels, setup.model.num_classes)
-        return Validation(
-            num=len(labels),
-            accuracy=scores.accuracy,
-            loss=mean_loss(clean, labels),
-            per_class_recall=scores.per_class_recall,
-            calibration_error=calibration_error(clean, labels),
-            calibration=calibrate(weak, labels),
+        # Bounded for impossible answers.
+        losses = F.nll_loss(clean.clamp_min(1e-12).log(), labels, reduction="none")
+        right = labels[clean.argmax(1) == labels]
+        count = partial(torch.bincount, minlength=setup.model.num_classes)
+        calibration = calibrate(weak, labels)
+        return Findings(
+            loss=(float(losses.double().sum()),),
+            class_count=tuple(count(labels).tolist()),
+            class_right=tuple(count(right).tolist()),
+            bin_count=calibration.count,
+            bin_right=calibration.right,
+            bin_gap=tuple(calibration_gaps(clean, labels).tolist()),
         )
-
-
-def mean_loss(probs: Tensor, labels: Tensor) -> float:
-    """Return the mean negative log-likelihood, bounded for impossible answers."""
-    return float(F.nll_loss(probs.clamp_min(1e-12).log(), labels))
 
 
 @dataclass(frozen=True)

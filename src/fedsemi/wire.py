@@ -17,6 +17,7 @@ from fedsemi.calibration import EDGES, PREFIX
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Update
 from fedsemi.method import Method
+from fedsemi.validation import PREFIX as HELD_OUT
 
 METRICS = frozenset(
     (
@@ -33,7 +34,8 @@ METRICS = frozenset(
 """Numbers for the log: the training loss, the share of unlabeled samples that entered
 it, how far several anchors disagree, how well a self-supervised stage's head does on
 its labels, the loss of a personal head, ACR's logit adjustment, and how many
-pseudo-labels the teacher gave with which confidence."""
+pseudo-labels the teacher gave with which confidence. Labeled sites that hold images out
+add what `validation.Findings` counts on them."""
 
 _NUMBERS = {
     "client": "which site answers",
@@ -66,7 +68,8 @@ def check_declared(method: Method[Any], task: Task, update: Update) -> None:
     for name in update.statistics:
         _require(name in known, f"the statistic '{name}'")
     for name, number in update.metrics.items():
-        _require(name in METRICS, f"the metric '{name}'")
+        known_metric = name in METRICS or name.startswith(HELD_OUT)
+        _require(known_metric, f"the metric '{name}'")
         _require(math.isfinite(number), f"'{name}' = {number}")
     for name in update.weights.keys() ^ task.weights.keys():
         _require(False, f"the weights '{name}' without being asked")

@@ -24,7 +24,7 @@ def wish(*folders: Path, **more: object) -> SitesSettings:
 def test_sub_folders_are_classes_and_the_rest_is_unlabeled(tmp_path: Path) -> None:
     root = make_site(tmp_path / "s", {"cat": 2, "dog": 1, "unlabeled": 3, "": 1})
     site = read_site(root, wish(root), 8)
-    client = site.client(4)
+    client, _ = site.divided(4)
     assert client.labels.tolist() == [0, 0, 1]
     assert (client.id, client.num_unlabeled) == (4, 4)
     assert client.labeled_images.shape == (3, 1, 8, 8)
@@ -125,7 +125,8 @@ def test_links_and_pipes_are_left_out(tmp_path: Path) -> None:
 def test_empty_site_may_join(tmp_path: Path) -> None:
     root = make_site(tmp_path / "s", {})
     site = read_site(root, wish(root), 8)
-    assert site.client(0).num_labeled == site.client(0).num_unlabeled == 0
+    empty, _ = site.divided(0)
+    assert empty.num_labeled == empty.num_unlabeled == 0
     assert site.notes[0].startswith("FS3301 s has no usable images")
 
 

@@ -50,8 +50,11 @@ def deal_out(simulation: Simulation, out: Path) -> None:
     coordinator = make_folder(out / "coordinator")
     write_whole(coordinator / "plan.json", simulation.as_json().encode())
     write_test_set(coordinator, simulation.federation.test)
-    for client in simulation.federation.clients:
-        write_site(out / f"site-{client.id}", Site(client, simulation.class_names))
+    federation = simulation.federation
+    for client in federation.clients:
+        held_out = federation.held_out.get(client.id)
+        site = Site(client, simulation.class_names, held_out)
+        write_site(out / f"site-{client.id}", site)
 
 
 def pack(
@@ -70,11 +73,14 @@ def pack(
             f"'{config}' has no [sites]; see docs/your-own-images.md", code="FS4102"
         )
     side = pre_size(experiment.data.image_size or 32)
-    client = read_site(images, experiment.sites, side).client(number)
-    write_site(out, Site(client, tuple(experiment.sites.classes)))
+    found = read_site(images, experiment.sites, side)
+    fraction = experiment.evaluation.validation_fraction
+    client, held_out = found.divided(number, fraction, experiment.seed)
+    write_site(out, Site(client, tuple(experiment.sites.classes), held_out))
+    apart = f" and {len(held_out)} held out" if held_out else ""
     Console().print(
-        f"site {number}: {client.num_labeled} labeled and {client.num_unlabeled} "
-        f"unlabeled images in {out}",
+        f"site {number}: {client.num_labeled} labeled{apart} and "
+        f"{client.num_unlabeled} unlabeled images in {out}",
         soft_wrap=True,
     )
 

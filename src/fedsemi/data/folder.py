@@ -19,9 +19,10 @@ import torch
 from torch import Tensor
 
 from fedsemi.data.client import Client
-from fedsemi.data.dataset import UNKNOWN
+from fedsemi.data.dataset import UNKNOWN, ImageSet
 from fedsemi.data.decode import Bytes, Pixels, decode, is_image
 from fedsemi.data.folder_labels import Known, known_labels
+from fedsemi.data.held_out import hold_out
 from fedsemi.data.label_table import LeftOut
 from fedsemi.data.manifest import Entry, differs, read_manifest
 from fedsemi.data.readers.files import kept
@@ -67,10 +68,24 @@ class SiteData:
             for image in self.images.numpy()
         ]
 
-    def client(self, id: int) -> Client:
-        """Return the site as a client: images without a label are unlabeled."""
-        has = self.labels != UNKNOWN
-        return Client(id, self.images[has], self.labels[has], self.images[~has])
+    def divided(
+        self, id: int, held_out: float = 0.0, seed: int = 0
+    ) -> tuple[Client, ImageSet | None]:
+        """Return the site as a client, and the labeled images that it holds out.
+
+        Args:
+            id: Of the client.
+            held_out: About this part of the labeled images, whole groups at a time.
+            seed: Of the draw.
+        """
+        both, known = ImageSet(self.images, self.labels), self.labels != UNKNOWN
+        names = [g or f"file {f}" for g, f in zip(self.groups, self.files, strict=True)]
+        groups = np.unique(names, return_inverse=True)[1]
+        rows = np.flatnonzero(known.numpy())
+        learned, apart = hold_out(rows, groups, held_out, seed, id)
+        labeled = both.take(learned)
+        client = Client(id, labeled.images, labeled.labels, self.images[~known])
+        return client, both.take(apart) if len(apart) else None
 
 
 def read_site(folder: Path, settings: SitesSettings, side: int) -> SiteData:

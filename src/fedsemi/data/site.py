@@ -12,6 +12,7 @@ from safetensors.torch import save
 from fedsemi.data.client import Client
 from fedsemi.data.dataset import ImageSet
 from fedsemi.errors import DataError
+from fedsemi.messages import Weights
 from fedsemi.storage import make_folder, read_weights, write_whole
 
 _IMAGES = "site.safetensors"
@@ -25,6 +26,8 @@ class Site:
 
     client: Client
     class_names: tuple[str, ...]
+    held_out: ImageSet | None = None
+    """Labeled images that the site measures models on and does not learn from."""
 
 
 def write_site(folder: Path, site: Site) -> None:
@@ -36,6 +39,9 @@ def write_site(folder: Path, site: Site) -> None:
         "labels": client.labels,
         "unlabeled_images": client.unlabeled_images,
     }
+    if site.held_out is not None:
+        tensors["held_out_images"] = site.held_out.images
+        tensors["held_out_labels"] = site.held_out.labels
     about = {"id": client.id, "class_names": site.class_names}
     _write_tensors(folder / _IMAGES, tensors)
     write_whole(folder / _ABOUT, (json.dumps(about, indent=2) + "\n").encode())
@@ -45,11 +51,15 @@ def read_site(folder: Path) -> Site:
     """Read a site's folder and check it."""
     id, names = _about(folder / _ABOUT)
     tensors = read_weights(folder / _IMAGES)
-    for name, dtype, dims in (
-        ("labeled_images", torch.uint8, 4),
-        ("labels", torch.int64, 1),
-        ("unlabeled_images", torch.uint8, 4),
-    ):
+    kinds = {
+        "labeled_images": (torch.uint8, 4),
+        "labels": (torch.int64, 1),
+        "unlabeled_images": (torch.uint8, 4),
+    }
+    if tensors.keys() & {"held_out_images", "held_out_labels"}:
+        kinds["held_out_images"] = torch.uint8, 4
+        kinds["held_out_labels"] = torch.int64, 1
+    for name, (dtype, dims) in kinds.items():
         found = tensors.get(name)
         if found is None or found.dtype != dtype or found.ndim != dims:
             raise DataError(
@@ -57,15 +67,27 @@ def read_site(folder: Path) -> Site:
                 "dimensions; write the folder again with `fedsemi deal`",
                 code="FS3020",
             )
-    client = Client(id, **tensors)
-    if len(client.labels) != len(client.labeled_images) or not bool(
-        ((client.labels >= 0) & (client.labels < len(names))).all()
-    ):
+    labeled = _labeled(folder, tensors, ("labeled_images", "labels"), len(names))
+    held_out = None
+    if "held_out_labels" in tensors:
+        keys = ("held_out_images", "held_out_labels")
+        held_out = _labeled(folder, tensors, keys, len(names))
+    client = Client(id, labeled.images, labeled.labels, tensors["unlabeled_images"])
+    return Site(client, names, held_out)
+
+
+def _labeled(
+    folder: Path, tensors: Weights, keys: tuple[str, str], num_classes: int
+) -> ImageSet:
+    images, labels = (tensors[key] for key in keys)
+    known = (labels >= 0) & (labels < num_classes)
+    if len(labels) != len(images) or not bool(known.all()):
         raise DataError(
-            f"'{folder}': every labeled image needs a label from 0 to {len(names) - 1}",
+            f"'{folder}': every labeled image needs a label from 0 to "
+            f"{num_classes - 1}",
             code="FS3020",
         )
-    return Site(client, names)
+    return ImageSet(images, labels)
 
 
 def write_test_set(folder: Path, test: ImageSet) -> None:

@@ -9,9 +9,9 @@ import torch
 
 from fedsemi.data.client import Client
 from fedsemi.data.dataset import Dataset, ImageSet
+from fedsemi.data.held_out import hold_out
 from fedsemi.data.partition import ClientIndex, Partition
 from fedsemi.errors import DataError
-from fedsemi.simulation.held_out import hold_out
 from fedsemi.simulation.oracle import Oracle
 
 

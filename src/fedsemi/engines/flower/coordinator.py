@@ -146,8 +146,8 @@ class Coordinator:
         blueprint = read_blueprint(plan.read_text("utf-8"))
         if blueprint.experiment.alarms.action != "warn":
             raise ConfigError(
-                "sites do not send scores of held-out images, so that alarms.action "
-                "must be 'warn'; change it and deal out again",
+                "the coordinator has no held-out images to try a mean on, so that "
+                "alarms.action must be 'warn'; change it and deal out again",
                 code="FS4111",
             )
         app = make_folder(self.home / "app")

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedsemi.simulation.held_out import hold_out
+from fedsemi.data.held_out import hold_out
 
 ROWS = np.arange(100, 150)
 
