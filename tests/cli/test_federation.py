@@ -69,3 +69,31 @@ def test_a_site_packs_its_own_folder_of_images(tmp_path):
     site = read_site(tmp_path / "site-4")
     assert site.client.id == 4
     assert sorted(site.client.labels.tolist()) == [0, 0, 1]
+
+
+def test_a_site_that_packs_its_images_sets_whole_patients_aside(tmp_path):
+    pictures = tmp_path / "clinic"
+    (pictures / "cat").mkdir(parents=True)
+    for patient in range(5):
+        for view in range(2):
+            color = (40 * patient, 90 * view, 200)
+            name = f"P{patient}_{view}.png"
+            Image.new("RGB", (20, 20), color).save(pictures / "cat" / name)
+    config = tmp_path / "own.toml"
+    config.write_text(
+        '[data]\nname = "folders"\nimage_size = 16\n[sites]\nfolders = ["clinic"]\n'
+        'classes = ["cat", "dog"]\npatient = "(P[0-9])_"\n'
+        '[model]\nname = "resnet8"\nwidth = 2\n'
+        "[evaluation]\nvalidation_fraction = 0.4\n"
+        '[[stages]]\nmethod = "supervised"\nrounds = 1\n'
+    )
+    done = _run("pack", config, pictures, "--id", 0, "--out", tmp_path / "site-0")
+    assert "6 labeled and 4 held out" in done.output
+    site = read_site(tmp_path / "site-0")
+    assert (site.client.num_labeled, len(site.held_out)) == (6, 4)
+    reds = [
+        {int(image[0, 0, 0]) for image in images}
+        for images in (site.client.labeled_images, site.held_out.images)
+    ]
+    assert not reds[0] & reds[1]  # a patient has one red
+    assert len(reds[1]) == 2
