@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
 
+from fedsemi.build import build
+from fedsemi.config import make_experiment
+from fedsemi.data.augment import resize
 from fedsemi.data.datasets import load
+from fedsemi.data.folder import read_site
 from fedsemi.errors import DataError, StorageError
 from fedsemi.exports import load_model
-from fedsemi.predict import as_csv, open_model, predictions
+from fedsemi.model_card import ModelCard
+from fedsemi.predict import as_csv, open_model, predictions, read_picture
 
 
 @pytest.fixture
@@ -41,6 +47,47 @@ def test_pictures_of_any_size_and_kind_are_taken(real_run, photos) -> None:
     lines = as_csv(real_run, photos).splitlines()
     assert lines[0] == "file,class,probability"
     assert len(lines) == 6
+
+
+def test_pictures_are_read_as_those_of_the_training(tmp_path: Path) -> None:
+    range_16 = [0, 4000]
+    classes, names = ["a", "b"], ["deep.png", "turned.jpg", "clear.png", "scan.tif"]
+    rng = np.random.default_rng(0)
+    grey = rng.integers(0, 256, (30, 20), dtype=np.uint8)
+    site = tmp_path / "site"
+    for label, name in enumerate([*names, *names]):
+        place = site / classes[label % 2]
+        place.mkdir(parents=True, exist_ok=True)
+        image = Image.fromarray(grey)
+        exif = Image.Exif()
+        if name == "deep.png":
+            image = Image.fromarray(grey.astype(np.uint16) * 15)
+        elif name == "turned.jpg":
+            exif[0x0112] = 6  # a camera held upright
+        elif name == "clear.png":
+            image.putalpha(100)
+        image.save(place / f"{label}-{name}", exif=exif)
+    content = {
+        "data": {"name": "folders", "image_size": 16},
+        "sites": {
+            "folders": [str(site)],
+            "classes": classes,
+            "test_fraction": 0.2,
+            "channels": 1,
+            "background": [9, 9, 9],
+            "sixteen_bit_range": range_16,
+        },
+        "model": {"name": "resnet8", "width": 2},
+        "stages": [{"method": "supervised", "rounds": 1}],
+    }
+    simulation = build(make_experiment(content))
+    card = ModelCard.of(simulation)
+    learned = read_site(site, simulation.experiment.sites, simulation.views.pre)
+    for file, image in zip(learned.files, learned.images, strict=True):
+        same = resize(image[None], simulation.views.size)
+        assert torch.equal(read_picture(site, file, card), same), file
+    assert len(learned.files) == 8
+    assert ModelCard.from_json(card.as_json(), tmp_path) == card
 
 
 def test_a_broken_picture_is_named(real_run, photos) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from fedsemi.blueprint import Blueprint
 from fedsemi.data.augment import Views
+from fedsemi.data.decode import Pixels
 from fedsemi.errors import StorageError
 from fedsemi.models import ModelSpec
 from fedsemi.storage import write_whole
@@ -23,11 +24,15 @@ class ModelCard:
     spec: ModelSpec
     class_names: tuple[str, ...]
     views: Views
+    pixels: Pixels
+    """How pictures become pixels: as those that the model has learned from."""
 
     @classmethod
     def of(cls, blueprint: Blueprint) -> ModelCard:
         """Describe the model that an experiment trains."""
-        return cls(blueprint.model, blueprint.class_names, blueprint.views)
+        views, sites = blueprint.views, blueprint.experiment.sites
+        pixels = sites.pixels(views.pre) if sites else Pixels(0, len(views.mean))
+        return cls(blueprint.model, blueprint.class_names, views, pixels)
 
     def as_json(self) -> str:
         """Write the card as text."""
@@ -44,6 +49,7 @@ class ModelCard:
                 ModelSpec(**content["spec"]),
                 tuple(content["class_names"]),
                 Views(**(views | {"mean": mean, "std": std})),
+                _pixels(content["pixels"]),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise StorageError(
@@ -51,6 +57,12 @@ class ModelCard:
                 "export the model again",
                 code="FS1111",
             ) from None
+
+
+def _pixels(content: dict[str, Any]) -> Pixels:
+    limits = content["deep_range"] and tuple(content["deep_range"])
+    background = tuple(content["background"])
+    return Pixels(**(content | {"background": background, "deep_range": limits}))
 
 
 def write_card(folder: Path, blueprint: Blueprint) -> None:

@@ -7,17 +7,16 @@ import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
 import torch
-from PIL import Image
 from torch import Tensor
 
 from fedsemi.data.augment import resize
+from fedsemi.data.decode import PICTURES, SCANS, decode, is_image
+from fedsemi.data.safe_files import Refused, read_regular
 from fedsemi.errors import DataError, StorageError
 from fedsemi.exports import CARD, load_model
 from fedsemi.model_card import ModelCard
 
-SUFFIXES = (".png", ".jpg", ".jpeg")
 _BATCH = 64
 
 Model = Callable[[Tensor], Tensor]
@@ -46,16 +45,16 @@ def open_model(path: Path) -> tuple[Model, ModelCard]:
 
 
 def predictions(model: Path, folder: Path) -> Iterator[tuple[str, str, float]]:
-    """Yield file, class and probability for every PNG and JPEG in a folder."""
+    """Yield file, class and probability for every picture in a folder."""
     run, card = open_model(model)
-    paths = pictures(folder)
-    for start in range(0, len(paths), _BATCH):
-        some = paths[start : start + _BATCH]
-        images = torch.cat([read_picture(path, card) for path in some])
+    names = pictures(folder)
+    for start in range(0, len(names), _BATCH):
+        some = names[start : start + _BATCH]
+        images = torch.cat([read_picture(folder, name, card) for name in some])
         with torch.inference_mode():
             probability, label = run(images).max(1)
-        for path, p, c in zip(some, probability.tolist(), label.tolist(), strict=True):
-            yield str(path.relative_to(folder)), card.class_names[c], p
+        for name, p, c in zip(some, probability.tolist(), label.tolist(), strict=True):
+            yield name, card.class_names[c], p
 
 
 def as_csv(model: Path, folder: Path) -> str:
@@ -67,26 +66,30 @@ def as_csv(model: Path, folder: Path) -> str:
     return text.getvalue()
 
 
-def pictures(folder: Path) -> list[Path]:
+def pictures(folder: Path) -> list[str]:
     """List the pictures in a folder and below it, by name."""
     if not folder.is_dir():
         raise DataError(f"there is no folder '{folder}'", "FS3001")
-    found = sorted(p for p in folder.rglob("*") if p.suffix.lower() in SUFFIXES)
-    if not found:
-        raise DataError(f"'{folder}' has no {', '.join(SUFFIXES)} files", "FS3001")
-    return found
+    found = [path.relative_to(folder) for path in folder.rglob("*")]
+    names = sorted(str(path) for path in found if is_image(path.name))
+    if not names:
+        raise DataError(
+            f"'{folder}' has no {', '.join(PICTURES + SCANS)} files", "FS3001"
+        )
+    return names
 
 
-def read_picture(path: Path, card: ModelCard) -> Tensor:
-    """Read a picture as the network wants it, uint8 [1, channels, size, size]."""
-    mode = "L" if len(card.views.mean) == 1 else "RGB"
+def read_picture(folder: Path, name: str, card: ModelCard) -> Tensor:
+    """Read a picture as those were read that the model learned from.
+
+    Returns:
+        uint8 [1, channels, size, size].
+    """
     try:
-        with Image.open(path, formats=["PNG", "JPEG"]) as image:
-            pixels = np.array(image.convert(mode))
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise DataError(f"'{path}' cannot be read: {error}", "FS3004") from None
-    planes = torch.from_numpy(pixels.reshape(*pixels.shape[:2], -1)).permute(2, 0, 1)
-    return resize(planes[None].contiguous(), card.views.size)
+        array = decode(name, read_regular(folder, name), card.pixels).array
+    except Refused as error:
+        raise DataError(f"'{folder / name}' {error}", error.code) from None
+    return resize(torch.from_numpy(array.copy())[None], card.views.size)
 
 
 def _open_torch(path: Path) -> tuple[Model, ModelCard]:

@@ -54,7 +54,7 @@ def export(
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A run, or an exported .onnx or .pt2.")],
-    folder: Annotated[Path, typer.Argument(help="Folder of PNG and JPEG files.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of pictures.")],
     out: Annotated[Path | None, typer.Option(help="A CSV file.")] = None,
 ) -> None:
     """Classify the pictures of a folder; prints CSV with file, class, probability.

@@ -39,7 +39,7 @@ class Pixels:
     """How the pixels of a federation are to look; the same at all sites."""
 
     side: int
-    """Height and width after resizing."""
+    """Height and width after resizing; 0 leaves pictures as large as they are."""
     channels: int = 3
     """1 for grey, 3 for colour."""
     background: tuple[int, int, int] = (0, 0, 0)
@@ -159,7 +159,7 @@ def _plain(image: Image.Image, pixels: Pixels) -> Image.Image:
 def _fit(image: Image.Image, pixels: Pixels) -> Bytes:
     image = image.convert("L" if pixels.channels == 1 else "RGB")
     side = (pixels.side, pixels.side)
-    if image.size != side:
+    if pixels.side and image.size != side:
         image = image.resize(side, Image.Resampling.BILINEAR)
     array = np.asarray(image)
     return array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
