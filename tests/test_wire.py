@@ -33,6 +33,8 @@ def test_what_is_declared_may_leave():
     [
         {"statistics": {"mean_image": torch.zeros(3)}},
         {"metrics": {"patient": 4.0}},
+        {"metrics": {"held_out_patient_4711": 1.0}},
+        {"metrics": {"held_out_loss_0_patient": 1.0}},
         {"metrics": {"loss": float("nan")}},
         {"weights": {**_WEIGHTS, "extra": torch.zeros(1)}},
         {"weights": {"w": _WEIGHTS["w"]}},

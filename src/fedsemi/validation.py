@@ -8,8 +8,9 @@ that a site does not have.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import add
 
@@ -22,8 +23,8 @@ from fedsemi.data.augment import Views
 from fedsemi.data.dataset import ImageSet
 from fedsemi.evaluate import predict
 from fedsemi.local import Setup
-from fedsemi.messages import Update, Weights
-from fedsemi.seeds import Streams
+from fedsemi.messages import Task, Update, Weights
+from fedsemi.seeds import Streams, seed_of
 
 PREFIX = "held_out_"
 """Metrics of a labeled site: this, a field of `Findings`, and the place in it."""
@@ -120,6 +121,24 @@ class Findings:
                 tuple(map(int, self.bin_right)), tuple(map(int, self.bin_count))
             ),
         )
+
+
+METRIC = re.compile(f"{PREFIX}({'|'.join(f.name for f in fields(Findings))})_[0-9]+")
+"""The names of the metrics that findings travel as, and no others."""
+
+
+def with_findings(
+    update: Update, held_out: ImageSet | None, setup: Setup, task: Task
+) -> Update:
+    """Add what the site finds on its held-out images, if any, to its answer.
+
+    It measures the model that came, which is the one that made the pseudo-labels.
+    """
+    if held_out is None:
+        return update
+    seed = seed_of(task.seed, "validation")
+    found = Validator(held_out, setup).findings(task.weights, seed).as_metrics()
+    return replace(update, metrics={**update.metrics, **found})
 
 
 def reported(updates: Iterable[Update], num_classes: int) -> Validation | None:

@@ -17,7 +17,7 @@ from fedsemi.calibration import EDGES, PREFIX
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Update
 from fedsemi.method import Method
-from fedsemi.validation import PREFIX as HELD_OUT
+from fedsemi.validation import METRIC as HELD_OUT
 
 METRICS = frozenset(
     (
@@ -68,8 +68,8 @@ def check_declared(method: Method[Any], task: Task, update: Update) -> None:
     for name in update.statistics:
         _require(name in known, f"the statistic '{name}'")
     for name, number in update.metrics.items():
-        known_metric = name in METRICS or name.startswith(HELD_OUT)
-        _require(known_metric, f"the metric '{name}'")
+        known_metric = name in METRICS or HELD_OUT.fullmatch(name)
+        _require(bool(known_metric), f"the metric '{name}'")
         _require(math.isfinite(number), f"'{name}' = {number}")
     for name in update.weights.keys() ^ task.weights.keys():
         _require(False, f"the weights '{name}' without being asked")
@@ -91,8 +91,14 @@ def fields_of(update: Update) -> Iterator[Field]:
     for name, tensor in update.statistics.items():
         kind = f"{str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)}"
         yield Field(f"statistics.{name}", kind, _size(tensor), "read by the server")
+    counts = [name for name in update.metrics if HELD_OUT.fullmatch(name)]
     for name in update.metrics:
-        yield Field(f"metrics.{name}", "number", 8, "for the log only")
+        if name not in counts:
+            yield Field(f"metrics.{name}", "number", 8, "for the log only")
+    if counts:
+        kind = f"{len(counts)} numbers"
+        meaning = "counts on held-out images, by class and confidence"
+        yield Field("metrics.held_out_*", kind, 8 * len(counts), meaning)
 
 
 def _size(tensor: Tensor) -> int:

@@ -51,6 +51,12 @@ def test_wire_lists_what_semianagg_sends(config):
     assert "weights" in shown and "num_pseudo" in shown and "[4]" in shown
 
 
+def test_wire_lists_what_labeled_sites_send_too(config):
+    held_out = ("--set", "evaluation.validation_fraction=0.3")
+    assert "held_out_*" in _run("wire", config, *held_out).output
+    assert "held_out_*" not in _run("wire", config).output
+
+
 def test_a_site_packs_its_own_folder_of_images(tmp_path):
     pictures = tmp_path / "clinic"
     for name, count in (("cat", 2), ("dog", 1)):

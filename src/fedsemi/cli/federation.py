@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from fedsemi.build import Simulation, build
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides, require_flower
-from fedsemi.config import load_config
+from fedsemi.config import Stage, load_config
 from fedsemi.data.augment import pre_size
 from fedsemi.data.folder import read_site
 from fedsemi.data.site import Site, write_site, write_test_set
@@ -20,6 +21,7 @@ from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import ConfigError
 from fedsemi.messages import Update
 from fedsemi.storage import make_folder, write_whole
+from fedsemi.validation import with_findings
 
 _Host = Annotated[list[str] | None, typer.Option("--host", help="Name or address.")]
 _Coordinator = Annotated[Path, typer.Argument(help="Folder with plan.json and keys/.")]
@@ -183,25 +185,34 @@ def federation(
 def wire(
     config: ConfigPath, overrides: Overrides = None, data_dir: DataDir = None
 ) -> None:
-    """Print every field that leaves a site, and its size, from one real round."""
+    """Print every field that leaves a site, and its size, from one real round.
+
+    The sites with the most labeled and with the most unlabeled images answer.
+    """
     from fedsemi.wire import fields_of
 
     simulation = build(load_config(config, overrides or []), data_dir)
-    table = Table("stage", "field", "kind", "bytes", "what it is", box=None)
-    for number, stage in enumerate(simulation.experiment.stages):
+    field_name = Column("field", min_width=20, overflow="fold")
+    table = Table("stage", field_name, "kind", "bytes", "what it is", box=None)
+    for stage in simulation.experiment.stages:
         with one_thread():
-            update = _one_update(simulation, number)
-        for field in fields_of(update):
+            answers = list(_answers(simulation, stage))
+        fields = {field.name: field for each in answers for field in fields_of(each)}
+        for field in fields.values():
             size = f"{field.num_bytes:,}"
             table.add_row(stage.method, field.name, field.kind, size, field.meaning)
     Console().print(table)
 
 
-def _one_update(simulation: Simulation, number: int) -> Update:
-    """Let the client with the most unlabeled images answer one task of a stage."""
-    method = simulation.method(simulation.experiment.stages[number])
-    clients = {client.id: client for client in simulation.federation.clients}
+def _answers(simulation: Simulation, stage: Stage) -> Iterator[Update]:
+    """Let a site of each kind, as far as the stage asks it, answer one task."""
+    method, federation = simulation.method(stage), simulation.federation
+    clients = {client.id: client for client in federation.clients}
     infos = [client.info for client in clients.values()]
-    state = method.init(simulation.initial_weights(), infos)
-    task = max(method.plan(state), key=lambda t: clients[t.client].num_unlabeled)
-    return method.train(task, clients[task.client], {})[0]
+    tasks = method.plan(method.init(simulation.initial_weights(), infos))
+    unlabeled = max(tasks, key=lambda task: clients[task.client].num_unlabeled)
+    labeled = max(tasks, key=lambda task: clients[task.client].num_labeled)
+    for task in {task.client: task for task in (unlabeled, labeled)}.values():
+        update, _ = method.train(task, clients[task.client], {})
+        held_out = federation.held_out.get(task.client)
+        yield with_findings(update, held_out, simulation.setup(stage), task)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
@@ -13,10 +13,8 @@ from fedsemi.engines.flower.codec import Introduction, Order
 from fedsemi.engines.flower.memory import MemoryStore
 from fedsemi.engines.in_process import one_thread, train_client
 from fedsemi.errors import ProtocolError
-from fedsemi.local import Setup
-from fedsemi.messages import ClientInfo, Task, Update
-from fedsemi.seeds import seed_of
-from fedsemi.validation import Validator
+from fedsemi.messages import ClientInfo, Update
+from fedsemi.validation import with_findings
 from fedsemi.weights import digest
 from fedsemi.wire import check_declared
 
@@ -52,21 +50,13 @@ class Desk:
         memory = self.memory.get(order.stage, order.after)
         with one_thread():
             update, memory = train_client(method, task, client, memory)
-            found = self._findings(blueprint.setup(stage), task)
-        update = replace(update, metrics={**update.metrics, **found})
+            setup, held_out = blueprint.setup(stage), self.site.held_out
+            update = with_findings(update, held_out, setup, task)
         check_declared(method, task, update)
         self.memory.put(order.stage, task.round, task.seed, memory)
         oldest = task.round - _ROUNDS_KEPT
         self.memory.forget_before(order.stage, oldest, keep=order.after)
         return update
-
-    def _findings(self, setup: Setup, task: Task) -> dict[str, float]:
-        """Measure the model as it came on what this site holds out, if anything."""
-        if self.site.held_out is None:
-            return {}
-        seed = seed_of(task.seed, "validation")
-        validator = Validator(self.site.held_out, setup)
-        return validator.findings(task.weights, seed).as_metrics()
 
 
 def introduction_of(
