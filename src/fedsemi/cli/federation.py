@@ -193,7 +193,8 @@ def wire(
 
     simulation = build(load_config(config, overrides or []), data_dir)
     field_name = Column("field", min_width=20, overflow="fold")
-    table = Table("stage", field_name, "kind", "bytes", "what it is", box=None)
+    heads = ("stage", field_name, "kind", "bytes", "what it is")
+    table = Table(*heads, box=None, pad_edge=False)
     for stage in simulation.experiment.stages:
         with one_thread():
             answers = list(_answers(simulation, stage))
