@@ -192,7 +192,7 @@ def wire(
     from fedsemi.wire import fields_of
 
     simulation = build(load_config(config, overrides or []), data_dir)
-    field_name = Column("field", min_width=20, overflow="fold")
+    field_name = Column("field", no_wrap=True)
     heads = ("stage", field_name, "kind", "bytes", "what it is")
     table = Table(*heads, box=None, pad_edge=False)
     for stage in simulation.experiment.stages:
