@@ -18,6 +18,9 @@ from fedsemi.models.classifier import Classifier
 
 Integers = NDArray[np.int64]
 
+TEST_BATCH = 128
+"""Images; what a larger batch computes on the way leaves the processor's cache."""
+
 
 class CleanView(Protocol):
     """Whatever turns stored images into network input without augmentation."""

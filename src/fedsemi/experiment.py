@@ -15,7 +15,7 @@ from fedsemi.calibration import Estimate, estimate, from_metrics
 from fedsemi.checkpoint import Checkpoint
 from fedsemi.data.dataset import ImageSet
 from fedsemi.engines import InProcess, Workers, local_engine
-from fedsemi.evaluate import Metrics, metrics, predict
+from fedsemi.evaluate import TEST_BATCH, Metrics, metrics, predict
 from fedsemi.gate import Notice, Rejection
 from fedsemi.local import Setup
 from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights, num_bytes
@@ -25,9 +25,6 @@ from fedsemi.rounds import Engine, Round, run
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.oracle import Oracle
 from fedsemi.validation import Validation, Validator, reported
-
-_TEST_BATCH = 128
-"""Images; what a larger batch computes on the way leaves the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +202,7 @@ def _test(judge: Judge, setup: Setup, weights: Weights) -> Metrics | None:
     if judge.test is None:
         return None
     model, views, device = setup.load(weights), setup.views, setup.device
-    probs = predict(model, judge.test.images, views, _TEST_BATCH, device, judge.threads)
+    probs = predict(model, judge.test.images, views, TEST_BATCH, device, judge.threads)
     return metrics(probs, judge.test.labels, setup.model.num_classes)
 
 

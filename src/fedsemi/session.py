@@ -76,7 +76,7 @@ def carry_on(
 ) -> tuple[Step | None, dict[str, Any]]:
     """Show and record the steps that a folder lacks, and save every few rounds.
 
-    The number of workers serves the estimate of the time left.
+    The number of workers serves the estimate of the time left and the last test.
 
     Returns:
         The last step, None if all rounds were done before, and the summary.
@@ -93,7 +93,8 @@ def carry_on(
         end = last or folder.start
         if end is None:
             raise ConfigError("the stages have no rounds, so there is nothing to do")
-        analysis.finish(end.weights)
+        with one_thread():
+            analysis.finish(end.weights, workers)
         return last, folder.finish(end.weights)
     except (Interrupted, StorageError, OutOfMemory) as error:
         raise _resumable(error, folder) from error

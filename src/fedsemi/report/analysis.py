@@ -14,7 +14,7 @@ from torch import Tensor
 
 from fedsemi.blueprint import Blueprint
 from fedsemi.build import Simulation
-from fedsemi.evaluate import metrics, predict
+from fedsemi.evaluate import TEST_BATCH, metrics, predict
 from fedsemi.messages import Weights
 from fedsemi.model_card import write_card
 from fedsemi.storage import write_whole
@@ -34,11 +34,11 @@ class Analysis:
         write_card(folder, blueprint)
         self._write()
 
-    def finish(self, weights: Weights) -> None:
+    def finish(self, weights: Weights, threads: int = 1) -> None:
         """Add what the last model does on the test set, if it is at hand."""
         blueprint = self._blueprint
         if isinstance(blueprint, Simulation) and len(blueprint.dataset.test):
-            self._content |= test_facts(blueprint, weights)
+            self._content |= test_facts(blueprint, weights, threads)
             self._write()
 
     def _write(self) -> None:
@@ -72,12 +72,14 @@ def federation_facts(simulation: Simulation) -> dict[str, Any]:
     }
 
 
-def test_facts(simulation: Simulation, weights: Weights) -> dict[str, Any]:
+def test_facts(
+    simulation: Simulation, weights: Weights, threads: int = 1
+) -> dict[str, Any]:
     """Count confusions, and recall in each subgroup that the metadata know."""
     setup = simulation.setup(simulation.experiment.stages[-1])
     test, classes = simulation.dataset.test, simulation.dataset.num_classes
-    model = setup.load(weights)
-    probs = predict(model, test.images, setup.views, device=setup.device)
+    model, views, device = setup.load(weights), setup.views, setup.device
+    probs = predict(model, test.images, views, TEST_BATCH, device, threads)
     return {
         "confusion": metrics(probs, test.labels, classes).confusion,
         "subgroups": {
