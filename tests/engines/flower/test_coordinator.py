@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 pytest.importorskip("flwr")
 
 from fedsemi.cli.federation import deal_out
 from fedsemi.engines.flower.coordinator import Coordinator
-from fedsemi.errors import ConfigError
+from fedsemi.engines.flower.deployed import STATUS
+from fedsemi.errors import ConfigError, FedSemiError
 
 from .conftest import tiny
 
@@ -24,3 +27,12 @@ def test_a_coordinator_without_certificates_says_how_to_make_them(tmp_path):
         Coordinator(tmp_path).serving(),
     ):
         pass
+
+
+def test_what_ended_the_run_ends_the_coordinator_with_the_same_code(tmp_path):
+    error = "FS1201 cannot write 'metrics.jsonl': no space"
+    status = {"pid": 1, "done": True, "error": error, "exit_code": 74}
+    (tmp_path / STATUS).write_text(json.dumps(status), "utf-8")
+    with pytest.raises(FedSemiError) as raised:
+        Coordinator(tmp_path).wait(print)
+    assert (str(raised.value), raised.value.exit_code) == (error, 74)

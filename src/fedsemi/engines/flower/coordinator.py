@@ -17,7 +17,7 @@ from fedsemi.engines.flower import processes
 from fedsemi.engines.flower.certificates import CA, SERVER, SERVER_KEY
 from fedsemi.engines.flower.deployed import LOG, STATUS
 from fedsemi.engines.flower.engine import PATIENCE, Patience
-from fedsemi.errors import ConfigError, FedSemiError, ProtocolError
+from fedsemi.errors import ConfigError, FedSemiError
 from fedsemi.storage import make_folder, write_whole
 
 PLAN = "plan.json"
@@ -205,7 +205,9 @@ class Coordinator:
                     show(line)
         if status["error"]:
             code, _, message = str(status["error"]).partition(" ")
-            raise ProtocolError(message, code=code)
+            error = FedSemiError(message, code=code)
+            error.exit_code = int(status["exit_code"])
+            raise error
 
     def _status(self) -> dict[str, Any]:
         path = self.folder / STATUS
