@@ -4,6 +4,7 @@ import pytest
 
 from fedsemi.build import build
 from fedsemi.config import make_experiment
+from fedsemi.data.dataset import UNKNOWN
 from fedsemi.simulation.linear_probe import linear_probe
 
 
@@ -30,6 +31,17 @@ def test_upper_uses_all_labels_and_lower_those_of_labeled_clients(simulation):
     labeled = sum(client.num_labeled for client in simulation.federation.clients)
     assert _probe(simulation, "all").num_labels == 200
     assert _probe(simulation, "labeled").num_labels == labeled < 200
+
+
+def test_images_that_nobody_has_labeled_are_left_out(simulation):
+    train = simulation.dataset.train
+    labels = train.labels.clone()
+    labels[50:] = UNKNOWN
+    dataset = dataclasses.replace(
+        simulation.dataset, train=dataclasses.replace(train, labels=labels)
+    )
+    real = dataclasses.replace(simulation, dataset=dataset)
+    assert _probe(real, "all").num_labels == 50
 
 
 def test_the_probe_beats_chance_even_on_random_features(simulation):

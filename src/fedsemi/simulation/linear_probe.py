@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from fedsemi.build import Simulation
-from fedsemi.data.dataset import ImageSet
+from fedsemi.data.dataset import UNKNOWN, ImageSet
 from fedsemi.errors import DataError
 from fedsemi.evaluate import Metrics, metrics
 from fedsemi.local import Setup
@@ -81,7 +81,9 @@ def features(model: Classifier, images: Tensor, setup: Setup) -> Tensor:
 
 def _labeled(simulation: Simulation, labels: Labels) -> ImageSet:
     if labels == "all":
-        return simulation.dataset.train
+        train = simulation.dataset.train
+        known = train.labels != UNKNOWN  # real sites know few of them
+        return ImageSet(train.images[known], train.labels[known])
     clients = [c for c in simulation.federation.clients if c.num_labeled]
     if not clients:
         raise DataError("no client has labels; use --labels all", code="FS3014")
