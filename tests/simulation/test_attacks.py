@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fedsemi.config import make_experiment
+from fedsemi.build import Simulation, build
+from fedsemi.config import Experiment, make_experiment
+from fedsemi.errors import ConfigError
 from fedsemi.simulation.attack_suite import AGGREGATIONS, Outcome, run_suite, table_rows
-from fedsemi.simulation.attacks import ATTACKS
+from fedsemi.simulation.attacks import ATTACKS, NEED_TRUTH
 
 CONTENT: dict[str, Any] = {
     "data": {"name": "synthetic", "train_limit": 80, "test_limit": 20},
@@ -80,3 +83,36 @@ def test_loss_is_measured_against_the_run_without_attack_and_guard() -> None:
 def test_every_aggregation_of_the_suite_is_a_valid_stage() -> None:
     for stage in AGGREGATIONS.values():
         make_experiment({**CONTENT, "stages": [{**stage, "rounds": 1}]})
+
+
+@pytest.fixture
+def _real_sites(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody know the truth, as with the folders of real sites."""
+
+    def untold(experiment: Experiment, data_dir: Path | None) -> Simulation:
+        built = build(experiment, data_dir)
+        return replace(built, federation=replace(built.federation, oracle=None))
+
+    monkeypatch.setattr("fedsemi.simulation.attack_suite.build", untold)
+
+
+@pytest.mark.usefixtures("_real_sites")
+def test_where_no_truth_is_known_the_attacks_that_need_none_run(tmp_path: Path) -> None:
+    content = {
+        **CONTENT,
+        "data": {"name": "synthetic", "train_limit": 30, "test_limit": 20},
+    }
+    stages = [{**stage, "rounds": 1} for stage in CONTENT["stages"]]
+    clients = {"num_clients": 2, "min_size": 5}
+    short = make_experiment({**content, "stages": stages, "partition": clients})
+    possible = [attack for attack in ATTACKS if attack not in NEED_TRUTH]
+    found = run_suite(short, possible, ["uniform-semi"], tmp_path)
+    assert {outcome.attack for outcome in found} == {"none", *possible}
+
+
+@pytest.mark.usefixtures("_real_sites")
+def test_where_no_truth_is_known_the_others_are_refused_at_once(tmp_path: Path) -> None:
+    suite = run_suite(make_experiment(CONTENT), ATTACKS, ["fedavg"], tmp_path / "out")
+    with pytest.raises(ConfigError, match=r"FS4107 flip, .*pass --attack nan .*images"):
+        next(suite)
+    assert not (tmp_path / "out").exists()

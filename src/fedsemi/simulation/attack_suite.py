@@ -14,7 +14,7 @@ from fedsemi.config import Experiment, make_experiment
 from fedsemi.errors import ConfigError
 from fedsemi.experiment import Judge, Step, conduct, run_stages
 from fedsemi.method import Method
-from fedsemi.simulation.attacks import AttackedEngine, Scene
+from fedsemi.simulation.attacks import ATTACKS, NEED_TRUTH, AttackedEngine, Scene
 from fedsemi.storage import make_folder, write_weights
 
 HONEST = "none"
@@ -62,6 +62,7 @@ def run_suite(
     if len(experiment.stages) < 2:
         raise ConfigError("an attack needs a config with a warm-up and a second stage")
     built = build(experiment, data_dir)
+    _check_truth(built, attacks)
     start = _warm_up(built, make_folder(out))
     for aggregation in aggregations:
         for attack in (HONEST, *attacks):
@@ -78,6 +79,17 @@ def attacker_of(simulation: Simulation) -> int:
     if not unlabeled:
         raise ConfigError("every client has labels, so there is nobody to attack")
     return max(unlabeled, key=lambda client: (client.num_unlabeled, -client.id)).id
+
+
+def _check_truth(built: Simulation, attacks: Sequence[str]) -> None:
+    impossible = [attack for attack in attacks if attack in NEED_TRUTH]
+    if built.federation.oracle is None and impossible:
+        others = [f"--attack {name}" for name in ATTACKS if name not in NEED_TRUTH]
+        raise ConfigError(
+            f"{', '.join(impossible)}: such an attacker must know the true labels of "
+            f"its images, which nobody has of real sites; pass {' '.join(others)}",
+            code="FS4107",
+        )
 
 
 def _warm_up(built: Simulation, out: Path) -> Path:
@@ -102,10 +114,9 @@ def _variant(
 
 def _attacked(simulation: Simulation, attack: str) -> Iterator[Step]:
     federation, attacker = simulation.federation, attacker_of(simulation)
-    assert federation.oracle is not None
     setup = simulation.setup(simulation.experiment.stages[0])
     (client,) = [c for c in federation.clients if c.id == attacker]
-    truth = federation.oracle.truth[attacker]
+    truth = federation.oracle.truth[attacker] if federation.oracle else None
     scene = Scene(client, truth, setup, simulation.model.num_classes)
 
     def open_engine(method: Method[Any], stage: int) -> AttackedEngine:

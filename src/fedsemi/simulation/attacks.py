@@ -33,13 +33,15 @@ class Scene:
     """What an attacker has to work with."""
 
     client: Client
-    truth: Tensor
-    """True labels of its unlabeled samples: attackers may know everything."""
+    truth: Tensor | None
+    """True labels of its unlabeled samples, if anybody has them: attackers may know
+    everything."""
     setup: Setup
     num_classes: int
 
     def flipped(self, task: Task) -> Mapping[str, Tensor]:
         """Learn that every class is the next one."""
+        assert self.truth is not None, "NEED_TRUTH lists the attacks that need it"
         wrong = (self.truth + 1) % self.num_classes
         images = self.client.unlabeled_images
         liar = Client(self.client.id, images, wrong, images[:0])
@@ -131,6 +133,8 @@ POISONS: dict[str, Poison] = {
 }
 STALE = "stale"
 ATTACKS = (*FORGERIES, STALE, *POISONS)
+NEED_TRUTH = ("flip", "flip+lie", "inflated", "duplicates", STALE)
+"""Those that teach wrong classes, and must know the right ones for it."""
 
 
 class AttackedEngine:
