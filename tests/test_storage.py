@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -16,7 +17,7 @@ import torch
 
 from fedsemi.data.published import read_published
 from fedsemi.errors import FedSemiError, StorageError
-from fedsemi.storage import read_weights, write_weights
+from fedsemi.storage import read_weights, sync, write_weights
 
 
 class Gadget:
@@ -121,3 +122,14 @@ def test_a_model_of_many_tensors_is_read(tmp_path: Path) -> None:
     weights = {f"layer.{n}.weight": torch.zeros(2) for n in range(1000)}
     write_weights(tmp_path / "model.safetensors", weights)
     assert read_weights(tmp_path / "model.safetensors").keys() == weights.keys()
+
+
+def test_a_disk_that_cannot_sync_is_an_error_of_storage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(errno.EIO, "input/output error")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(StorageError, match=r"FS1201 cannot write .*input/output"):
+        sync(tmp_path)

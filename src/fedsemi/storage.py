@@ -108,11 +108,14 @@ def cut(path: Path, size: int) -> None:
 
 def sync(path: Path) -> None:
     """Make what was written to a file or folder last through a power failure."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise cannot_write(path, 0, error) from error
 
 
 def remove(path: Path) -> None:

@@ -12,6 +12,7 @@ from fedsemi.alarms import Watchman
 from fedsemi.blueprint import Blueprint
 from fedsemi.experiment import RoundRecord
 from fedsemi.report.run import read_run
+from fedsemi.storage import append, write_whole
 
 FILE = "alarms.jsonl"
 
@@ -28,13 +29,12 @@ class Bell:
         done = {(record["stage"], record["round"]) for record in earlier.records}
         kept = [a for a in earlier.alarms if (a["stage"], a["round"]) in done]
         lines = "".join(json.dumps(alarm) + "\n" for alarm in kept)
-        self._path.write_text(lines, "utf-8")
+        write_whole(self._path, lines.encode())
 
     def ring(self, record: RoundRecord) -> None:
         """Tell of what the round gives reason to."""
         for alarm in self._watchman.look(record.as_json()):
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(alarm)) + "\n")
+            append(self._path, (json.dumps(asdict(alarm)) + "\n").encode())
             place = f"stage {alarm.stage + 1} round {alarm.round}"
             text = f"alarm, {place}: {alarm.what} {alarm.remedy}"
             self._console.print(text, style="yellow", soft_wrap=True)
