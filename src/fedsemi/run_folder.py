@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -84,11 +83,17 @@ class RunFolder:
         if found is None:
             raise StorageError(f"'{origin}' holds no checkpoint", code="FS1101")
         check_forkable(found.identity, checkpoint_identity(blueprint), found.cursor)
+        log = _read_log(origin / METRICS)
         folder = cls.new(path, blueprint)
-        shutil.copyfile(origin / METRICS, path / METRICS)
-        found.rewrite(folder._generations.path(found.cursor.number), folder._identity)
-        folder._generations.keep(found.cursor.number)
-        folder._continue_at(found)
+        try:
+            write_whole(path / METRICS, log)
+            folder._continue_at(found)
+            target = folder._generations.path(found.cursor.number)
+            found.rewrite(target, folder._identity)
+            folder._generations.keep(found.cursor.number)
+        except BaseException:
+            folder.close()
+            raise
         folder.notices.append(f"FS1003 forked from {found.path}")
         return folder
 
@@ -190,6 +195,15 @@ def read_json(path: Path) -> Any:
         ) from None
     except ValueError as error:
         raise StorageError(f"'{path}' is not JSON: {error}", code="FS1104") from None
+
+
+def _read_log(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StorageError(
+            f"cannot read '{path}': {error.strerror}; put it back", code="FS1101"
+        ) from None
 
 
 def summarize(records: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -75,3 +75,24 @@ def test_a_run_is_refused_other_settings_but_can_be_forked_and_run_again(
     code, text = fedsemi("rerun", "a", "--workers", "1")
     assert code == 0
     assert "same model_sha256" in text and "same metrics_sha256" in text
+
+
+def test_a_fork_that_fails_names_the_file_and_can_be_tried_again(
+    fedsemi: Any, tmp_path: Path
+) -> None:
+    fork = ("run", "--resume", "a", "--fork", "--out", "b", "--workers", "1")
+    log = tmp_path / "a" / "metrics.jsonl"
+    content = log.read_bytes()
+
+    log.unlink()
+    code, text = fedsemi(*fork)
+    assert code == 74 and "FS1101 cannot read 'a/metrics.jsonl'" in text
+    assert not (tmp_path / "b").exists()
+
+    log.write_bytes(content[:-5])
+    code, text = fedsemi(*fork)
+    assert code == 74 and "FS1108" in text
+
+    log.write_bytes(content)
+    code, text = fedsemi(*fork, "--set", "stages.0.rounds=3")
+    assert code == 0 and "FS1003 forked from" in text
