@@ -28,9 +28,12 @@ class OwnConfig:
         """Write the config of a method."""
         content = self.base.model_dump(mode="json") | {"seed": seed}
         content["stages"] = _stages(content["stages"], setting.arm)
+        partition = content["partition"]
         if setting.arm == "upper":
-            labels = {"labeled_clients": "all", "labeled_fraction": None}
-            content["partition"] = content["partition"] | labels
+            partition |= {"labeled_clients": "all", "labeled_fraction": None}
+        same_draw = partition["seed"] is not None or seed == self.base.seed
+        if setting.arm == "upper" or not same_draw:
+            partition["sha256"] = None  # it is that of the config as it stands
         return make_experiment(content)
 
     def prelude(self, setting: Setting, seed: int) -> None:
