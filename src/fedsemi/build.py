@@ -16,6 +16,7 @@ from fedsemi.data.datasets import load
 from fedsemi.data.partition import Partition, make_partition
 from fedsemi.data.sites import FolderFederation, read_federation
 from fedsemi.errors import DataError
+from fedsemi.methods import LABELS_ONLY
 from fedsemi.models import ModelSpec
 from fedsemi.simulation.federation import Federation, make_federation
 from fedsemi.time_left import Load, work_of_round
@@ -44,7 +45,7 @@ class Simulation(Blueprint):
             work_of_round(
                 clients,
                 replace(shared, epochs=local.epochs, batch_size=local.batch_size),
-                supervised=stage.method == "supervised",
+                supervised=stage.method in LABELS_ONLY,
             )
             for stage in self.experiment.stages
             for local in [self.experiment.local_of(stage)]

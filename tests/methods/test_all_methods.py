@@ -12,7 +12,7 @@ from fedsemi.data.client import Client
 from fedsemi.gate import Gate
 from fedsemi.local import Setup
 from fedsemi.method import Method, ServerState
-from fedsemi.methods import METHODS
+from fedsemi.methods import LABELS_ONLY, METHODS
 from fedsemi.wire import check_declared
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -53,6 +53,14 @@ def one_round(method: Method[Any], clients: list[Client]) -> ServerState:
         assert not check.dropped and check.quorum
         state = method.aggregate(state, check.updates)
     return state
+
+
+@pytest.mark.parametrize("name", LABELS_ONLY)
+def test_those_that_need_labels_only_ask_nobody_else(name, tiny_setup, make_client):
+    method = METHODS[name](tiny_setup)
+    clients = [make_client(0, 8, 0).info, make_client(1, 0, 8).info]
+    state = method.init(tiny_setup.model.build(0).state_dict(), clients)
+    assert [task.client for task in method.plan(state)] == [0]
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -39,3 +39,5 @@ METHODS: dict[str, Any] = {
     "orchestra": OrchestraStage,
     "head-only": HeadOnlyFedAvg,
 }
+LABELS_ONLY = ("supervised", "cbafed-warmup", "head-only")
+"""Those that ask labeled clients alone, and learn from nothing but labels."""

@@ -1,0 +1,17 @@
+"""What a simulation says about itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedsemi.build import build
+from fedsemi.config import make_experiment
+
+
+@pytest.mark.parametrize("method", ["cbafed-warmup", "head-only"])
+def test_a_stage_on_labels_alone_is_guessed_at_the_work_of_a_warm_up(
+    method, small_config
+):
+    small_config["stages"].insert(1, {"method": method, "rounds": 1})
+    warm_up, other, semi = build(make_experiment(small_config)).work(workers=1)
+    assert other == warm_up < semi
