@@ -36,4 +36,5 @@ def test_a_run_without_memory_can_be_continued_and_says_so_if_it_can(
         "LD-8 of these, crashes inside of torch (a known limit)", len(ends), crashed
     )
     assert failed == 0
+    assert any(end != DONE for end, _ in ends)  # the first three always starve
     assert tries < 10 or RESUMABLE in [end for end, _ in ends]

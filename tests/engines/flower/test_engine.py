@@ -17,7 +17,6 @@ from fedsemi.engines.flower.simulate import conduct_on_loopback, dealt, run_on_g
 from fedsemi.engines.in_process import InProcess
 from fedsemi.errors import ProtocolError
 from fedsemi.experiment import Judge, conduct
-from fedsemi.methods import METHODS
 from fedsemi.weights import digest
 
 from .conftest import tiny
@@ -56,7 +55,7 @@ def _round(simulation, spoil, patience=_IMPATIENT):
             return [u.client for u in engine.run(method.plan(state))]
 
 
-@pytest.mark.parametrize("method", [m for m in _PARITY if m in METHODS])
+@pytest.mark.parametrize("method", _PARITY)
 def test_a_loopback_grid_gives_the_same_bits_as_this_process(method):
     simulation = tiny(method)
     here = [digest(step.weights) for step in conduct(simulation)]
@@ -162,7 +161,7 @@ def test_a_resumed_coordinator_repeats_a_round_with_the_same_bits(simulation):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("method", [m for m in _PARITY if m in METHODS])
+@pytest.mark.parametrize("method", _PARITY)
 def test_the_ray_simulation_gives_the_same_bits(method):
     from fedsemi.engines.flower.simulate import conduct_on_ray
 
