@@ -11,6 +11,7 @@ from rich.table import Table
 
 from fedsemi.build import build
 from fedsemi.config import Experiment, Stage
+from fedsemi.evidence.stats import gap_closed
 from fedsemi.experiment import Step
 from fedsemi.progress import bar, client_table, duration
 from fedsemi.session import train
@@ -67,11 +68,6 @@ def run_demo(
     return results
 
 
-def gap_closed(lower: float, result: float, upper: float) -> float | None:
-    """Return which part of the way from the lower to the upper bound was gone."""
-    return (result - lower) / (upper - lower) if upper > lower else None
-
-
 def _supervised(experiment: Experiment) -> Experiment:
     rounds = sum(stage.rounds for stage in experiment.stages)
     return experiment.model_copy(
@@ -95,7 +91,7 @@ def _print_comparison(results: list[Result], out: Path, console: Console) -> Non
     console.print(client_table(middle.last.record))
     console.print("\nAccuracy on the test set, mean of the last ten rounds:")
     console.print(table)
-    closed = gap_closed(lower.accuracy, middle.accuracy, upper.accuracy)
+    closed = gap_closed(middle.accuracy, lower.accuracy, upper.accuracy)
     if closed is not None:
         console.print(
             f"{middle.title} closes {closed:.0%} of the gap that missing labels leave."
