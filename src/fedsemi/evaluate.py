@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import torch
@@ -17,6 +17,11 @@ from fedsemi.errors import DataError
 from fedsemi.models.classifier import Classifier
 
 Integers = NDArray[np.int64]
+Score = Literal["accuracy", "balanced_accuracy", "auc", "precision", "recall"]
+"""A number of `Metrics`, by its name there and in the records of a run."""
+SCORES: tuple[Score, ...] = get_args(Score)
+MAIN_SCORES: tuple[Score, ...] = ("accuracy", "balanced_accuracy", "auc")
+"""Those that reports and comparisons show."""
 
 TEST_BATCH = 128
 """Images; what a larger batch computes on the way leaves the processor's cache."""

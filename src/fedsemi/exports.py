@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from fedsemi.errors import ConfigError
+from fedsemi.evaluate import SCORES
 from fedsemi.model_card import ModelCard, read_card
 from fedsemi.models import Classifier
 from fedsemi.report.run import Run
@@ -21,7 +22,6 @@ from fedsemi.storage import make_folder, read_weights, write_whole
 CARD = "fedsemi_card"
 """Under this name the model card travels in an exported model."""
 
-_SCORES = ("accuracy", "balanced_accuracy", "auc", "precision", "recall")
 _CLIENT = (
     "num_labeled",
     "num_unlabeled",
@@ -70,7 +70,7 @@ def save_csv(run: Run, folder: Path) -> list[Path]:
     place = ("stage", "method", "round", "seconds")
     rounds = [
         [record[name] for name in place]
-        + [record.get(name) for name in _SCORES]
+        + [record.get(name) for name in SCORES]
         + [(record.get("validation") or {}).get("accuracy")]
         for record in run.records
     ]
@@ -80,7 +80,7 @@ def save_csv(run: Run, folder: Path) -> list[Path]:
         for record in run.records
         for id, client in record["clients"].items()
     ]
-    heads = (*place, *_SCORES, "validation_accuracy"), (*place[:3], "client", *_CLIENT)
+    heads = (*place, *SCORES, "validation_accuracy"), (*place[:3], "client", *_CLIENT)
     paths = [folder / "rounds.csv", folder / "clients.csv"]
     for path, head, rows in zip(paths, heads, (rounds, clients), strict=True):
         text = io.StringIO(newline="")
@@ -98,9 +98,9 @@ def save_tensorboard(run: Run, folder: Path) -> None:
     make_folder(folder)
     writer: Any = SummaryWriter(str(folder))
     for step, record in enumerate(run.records, start=1):
-        for name in _SCORES:
-            if record.get(name) is not None:
-                writer.add_scalar(f"test/{name}", record[name], step)
+        for score in SCORES:
+            if record.get(score) is not None:
+                writer.add_scalar(f"test/{score}", record[score], step)
         if record.get("validation"):
             held_out = record["validation"]["accuracy"]
             writer.add_scalar("held_out/accuracy", held_out, step)

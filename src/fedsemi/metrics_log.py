@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from fedsemi.errors import StorageError
+from fedsemi.evaluate import SCORES
 from fedsemi.storage import append, cut, sync
 
-_SCORES = ("accuracy", "balanced_accuracy", "auc", "precision", "recall")
-_KEPT = ("stage", "method", "round", "seconds", *_SCORES)
+_KEPT = ("stage", "method", "round", "seconds", *SCORES)
 
 
 class MetricsLog:

@@ -10,6 +10,7 @@ from typing import Any, Self
 from fedsemi.blueprint import Blueprint
 from fedsemi.checkpoint import Checkpoint, Cursor, write_checkpoint
 from fedsemi.errors import CannotCreate, StorageError
+from fedsemi.evaluate import SCORES
 from fedsemi.experiment import Step
 from fedsemi.generations import Generations
 from fedsemi.manifest import (
@@ -222,17 +223,16 @@ def summarize(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _summarize_stage(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    names = ("accuracy", "balanced_accuracy", "auc", "precision", "recall")
     best = max(records, key=lambda record: record["accuracy"])
     return {
         "stage": records[-1]["stage"],
         "method": records[-1]["method"],
         "rounds": records[-1]["round"],
-        "last_round": {name: records[-1][name] for name in names},
-        "mean_of_last_10": {name: _mean(records[-10:], name) for name in names},
+        "last_round": {name: records[-1][name] for name in SCORES},
+        "mean_of_last_10": {name: _mean(records[-10:], name) for name in SCORES},
         "best_round_on_test_set": {
             "round": best["round"],
-            **{name: best[name] for name in names},
+            **{name: best[name] for name in SCORES},
         },
     }
 

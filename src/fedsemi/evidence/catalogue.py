@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fedsemi.errors import ConfigError, nearest
+from fedsemi.evaluate import Score
 
-Metric = Literal["accuracy", "balanced_accuracy", "auc", "precision", "recall"]
 Source = Literal["result", "probe-all", "probe-labeled"]
 Kind = Literal[
     "curves", "contributions", "pseudo-labels", "leave-one-out", "classes", "bars"
@@ -48,7 +48,7 @@ class Cell:
 
     row: str
     setting: Setting
-    metric: Metric = "accuracy"
+    metric: Score = "accuracy"
     paper: float | None = None
     """In percent; None where the paper has no number."""
     source: Source = "result"
@@ -65,7 +65,7 @@ class Chart:
     kind: Kind
     title: str
     settings: tuple[Setting, ...]
-    metric: Metric = "accuracy"
+    metric: Score = "accuracy"
 
 
 @dataclass(frozen=True)

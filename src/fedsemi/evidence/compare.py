@@ -9,12 +9,12 @@ from typing import Any
 
 from fedsemi.config import Experiment, load_config, make_experiment
 from fedsemi.errors import ConfigError
-from fedsemi.evidence.catalogue import Artefact, Cell, Chart, Metric, Setting
+from fedsemi.evaluate import MAIN_SCORES
+from fedsemi.evidence.catalogue import Artefact, Cell, Chart, Setting
 from fedsemi.explain import known
 from fedsemi.methods import METHODS
 
 _BOUNDS = ("lower", "upper")
-_METRICS: tuple[Metric, ...] = ("accuracy", "balanced_accuracy", "auc")
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,10 @@ def comparison_of(own: OwnConfig, methods: Sequence[str]) -> Artefact:
     for method in methods:
         known("--methods", method, [*METHODS, *_BOUNDS])
     settings = tuple(Setting(own.base.data.name, method) for method in methods)
-    cells = [Cell(s.arm, s, metric) for metric in _METRICS for s in settings]
-    charts = [Chart("curves", m.replace("_", " "), settings, m) for m in _METRICS[:2]]
+    cells = [Cell(s.arm, s, metric) for metric in MAIN_SCORES for s in settings]
+    charts = [
+        Chart("curves", m.replace("_", " "), settings, m) for m in MAIN_SCORES[:2]
+    ]
     tests = tuple(each for each in settings if each.arm == "semianagg")
     title = f"{', '.join(methods)} on {own.name}"
     return Artefact("compare", title, tuple(cells), tuple(charts), tests=tests)

@@ -11,11 +11,11 @@ import torch
 
 import fedsemi
 from fedsemi.errors import StorageError
+from fedsemi.evaluate import SCORES
 from fedsemi.evidence.jobs import Job, record_path
 from fedsemi.run_folder import METRICS, read_json
 from fedsemi.storage import make_folder, write_whole
 
-METRIC_NAMES = ("accuracy", "balanced_accuracy", "auc", "precision", "recall")
 TESTS = 5
 """The score of a run is its mean over the last five tests."""
 _POINTS = 25
@@ -80,7 +80,7 @@ def curves(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
         "stage": stages,
         "round": [line["round"] for line in tested],
     }
-    for name in METRIC_NAMES:
+    for name in SCORES:
         found[name] = [_rounded(line[name]) for line in tested]
     return found
 

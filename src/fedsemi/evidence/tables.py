@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fedsemi.evaluate import Score
 from fedsemi.evidence.arms import ARMS
-from fedsemi.evidence.catalogue import Artefact, Cell, Metric, setting
+from fedsemi.evidence.catalogue import Artefact, Cell, setting
 
 _MAIN: dict[str, tuple[float | None, ...]] = {
     "upper": (94.77, 64.75, 38.40, 80.78),
@@ -30,13 +31,13 @@ _BY_ARM = {
     "semianagg-released": ("rule",),
 }
 _BY_DATASET = {"svhn": ("svhn-loss", "svhn-test"), "isic18": ("leak",)}
-_FOUR: tuple[Metric, ...] = ("accuracy", "auc", "precision", "recall")
+_FOUR: tuple[Score, ...] = ("accuracy", "auc", "precision", "recall")
 
 
 def _cells(
     dataset: str,
     values: Mapping[str, tuple[float | None, ...]],
-    metrics: tuple[Metric, ...],
+    metrics: tuple[Score, ...],
     condition: str = "",
     **partition: Any,
 ) -> list[Cell]:
@@ -129,7 +130,7 @@ def _three(
 
 
 def _table4() -> Artefact:
-    metrics: tuple[Metric, ...] = ("balanced_accuracy", "auc")
+    metrics: tuple[Score, ...] = ("balanced_accuracy", "auc")
     clients = {
         5: ((52.58, 86.45), (55.41, 87.85)),
         10: ((41.12, 86.04), (48.77, 86.98)),
@@ -217,7 +218,7 @@ def _table8() -> Artefact:
         "fedrod-dual": (71.64, 87.81, 44.20, 44.62),
         "semianagg": (72.24, 86.98, 48.31, 48.77),
     }
-    metrics: tuple[Metric, ...] = ("accuracy", "auc", "precision", "balanced_accuracy")
+    metrics: tuple[Score, ...] = ("accuracy", "auc", "precision", "balanced_accuracy")
     cells = _cells("isic18", rows, metrics)
     return Artefact(
         "table8",

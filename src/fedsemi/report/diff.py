@@ -9,11 +9,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from fedsemi.evaluate import MAIN_SCORES
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing
 from fedsemi.report.view import distinct_names
 
-_SCORES = ("accuracy", "balanced_accuracy", "auc")
 _SHOWN = 10
 _ASIDE = {"seconds", "stage", "round", "rounds"}
 """What tells of a round's time and place, not of its outcome."""
@@ -57,7 +57,7 @@ def _results(a: Run, b: Run, names: Sequence[str]) -> RenderableType:
     table.add_column("mean of the last 10 tests")
     for name in (*names, "difference"):
         table.add_column(name, justify="right", overflow="fold")
-    for name in _SCORES:
+    for name in MAIN_SCORES:
         values = [_last_ten(run, name) for run in (a, b)]
         table.add_row(name.replace("_", " "), *map(_percent, values), _gap(values))
     return table

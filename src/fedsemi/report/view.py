@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from fedsemi.evaluate import MAIN_SCORES
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing, flat
-
-_SCORES = ("accuracy", "balanced_accuracy", "auc")
 
 
 def view_of(runs: Sequence[Run]) -> dict[str, Any]:
@@ -67,7 +66,7 @@ def _stages(run: Run) -> list[dict[str, Any]]:
 
 
 def _rounds(records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    series = {name: [_short(r.get(name)) for r in records] for name in _SCORES}
+    series = {name: [_short(r.get(name)) for r in records] for name in MAIN_SCORES}
     held = [record.get("validation") or {} for record in records]
     return series | {
         "seconds": [round(record["seconds"], 2) for record in records],
