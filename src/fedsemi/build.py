@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from fedsemi.blueprint import Blueprint
 from fedsemi.config import DataSettings, Experiment
 from fedsemi.data.augment import Views, pre_size
@@ -58,18 +56,6 @@ class Simulation(Blueprint):
             "partition_sha256": self.partition.sha256,
             "labeled_share": self.partition.labeled_share,
         }
-
-    def without_oracle(self) -> Simulation:
-        """Forget the truth about unlabeled samples, in the data set as well."""
-        labels = self.dataset.train.labels.clone()
-        for index in self.partition.clients:
-            labels[torch.from_numpy(index.unlabeled)] = 0
-        train = replace(self.dataset.train, labels=labels)
-        return replace(
-            self,
-            dataset=replace(self.dataset, train=train),
-            federation=replace(self.federation, oracle=None),
-        )
 
 
 def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:

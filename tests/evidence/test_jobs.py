@@ -38,20 +38,6 @@ def test_the_same_experiment_under_two_names_is_run_once(
     assert len(make_plan(both, tiny, 1, tmp_path).jobs) == 1
 
 
-def test_a_method_that_is_not_built_is_named_and_left_out(
-    tiny: Profile, tmp_path: Path
-) -> None:
-    from fedsemi.evidence.arms import ARMS, Arm, Step
-
-    ARMS["no-such"] = Arm("No such method", (Step("no-such-method", "rounds"),))
-    try:
-        missing = setting("svhn", "no-such")
-        plan = make_plan([missing, setting("svhn", "lower")], tiny, 1, tmp_path)
-    finally:
-        del ARMS["no-such"]
-    assert plan.unbuilt == (missing,) and len(plan.jobs) == 1
-
-
 def test_an_upper_bound_may_start_from_the_warm_up_of_the_methods(
     tiny: Profile, tmp_path: Path
 ) -> None:

@@ -132,8 +132,6 @@ def _show_plan(plan: Plan, clock: Clock, console: Console, probe: bool) -> None:
         soft_wrap=True,
         highlight=False,
     )
-    for setting in plan.unbuilt:
-        console.print(f"{setting.label}: this method is not built, left out")
     if not todo:
         return
     seconds = clock.seconds_left(probe)

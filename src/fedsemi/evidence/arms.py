@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fedsemi.errors import ConfigError, nearest
-from fedsemi.methods import METHODS
 
 
 @dataclass(frozen=True)
@@ -33,11 +32,6 @@ class Arm:
     """What the arm itself changes in who has labels."""
     probes: bool = False
     """Whether a linear probe of the last encoder is part of the record."""
-
-    @property
-    def is_built(self) -> bool:
-        """Tell whether the package has all methods of this arm."""
-        return all(step.method in METHODS for step in self.steps)
 
 
 WARM_UP = Step("supervised", "warm_up")
@@ -136,11 +130,6 @@ CONSTANTS: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 """What the papers set by data set; the same in every profile."""
-
-
-def is_built(name: str) -> bool:
-    """Tell whether the package has the methods of an arm; a method is its own arm."""
-    return name in METHODS if name not in ARMS else ARMS[name].is_built
 
 
 def arm_of(name: str) -> Arm:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from fedsemi.config import Experiment
-from fedsemi.evidence.arms import ARMS, is_built
+from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Setting
 
 
@@ -86,8 +86,6 @@ class Plan:
     """What is wanted, and where its records are."""
 
     jobs: tuple[Job, ...]
-    unbuilt: tuple[Setting, ...]
-    """Settings whose method the package does not have."""
     folder: Path
 
     def record_path(self, job: Job) -> Path:
@@ -121,12 +119,10 @@ def make_plan(
 ) -> Plan:
     """Plan every setting with each seed; a whole seed comes before the next."""
     wanted = list(dict.fromkeys(settings))
-    built = [each for each in wanted if is_built(each.arm)]
     jobs = [
-        job_of(each, seed, source) for seed in range(1, seeds + 1) for each in built
+        job_of(each, seed, source) for seed in range(1, seeds + 1) for each in wanted
     ]
-    unbuilt = tuple(each for each in wanted if each not in built)
-    return Plan(_each_once(jobs), unbuilt, folder)
+    return Plan(_each_once(jobs), folder)
 
 
 def _each_once(jobs: Sequence[Job]) -> tuple[Job, ...]:

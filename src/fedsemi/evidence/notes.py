@@ -13,8 +13,6 @@ NOTES: dict[str, str] = {
     "numbers is not known, so both are run.",
     "unpublished": "The paper's re-run of this baseline is not released; settings that "
     "it does not state are our reading (docs/concordance.md).",
-    "as-published": "Copied by the paper from the baseline's own publication; another "
-    "network and other augmentation, not comparable with the rest.",
     "rscfed-c100": "A user of RSCFed's public CIFAR-100 recipe reports 15.57 %, so the "
     "28.46 % may come from CBAFed's re-run of it.",
     "isofed": "IsoFed here is our reading, not the authors' code.",

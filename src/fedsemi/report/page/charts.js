@@ -1,6 +1,6 @@
 // The charts: lines over rounds, shares stacked over rounds, heat maps and bars.
 
-function frame(width, { xs, low, high, format, stages, label }) {
+function frame(width, { xs, low, high, format, stages }) {
   const height = Math.max(190, Math.min(300, width * 0.5));
   const box = { left: 52, right: 14, top: 24, bottom: 38 };
   const picture = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0 });
@@ -13,7 +13,7 @@ function frame(width, { xs, low, high, format, stages, label }) {
   }
   for (const value of ticks(from, to, Math.min(8, width / 70)).filter(Number.isInteger))
     picture.append(draw("text", { x: x(value), y: height - box.bottom + 16, "text-anchor": "middle", class: "soft" }, value));
-  picture.append(draw("text", { x: (box.left + width - box.right) / 2, y: height - 5, "text-anchor": "middle", class: "soft" }, label || "round"));
+  picture.append(draw("text", { x: (box.left + width - box.right) / 2, y: height - 5, "text-anchor": "middle", class: "soft" }, "round"));
   nameStages(picture, stages || [], { x, from, to, top: box.top, bottom: height - box.bottom, right: width - box.right });
   return { picture, x, y, height, box };
 }
@@ -200,14 +200,14 @@ function heatCell(picture, { v, most, format, told, numbers, name }, { x, y, cel
 
 // Bars from a common zero; rows may have an interval and a second, thinner mark. Many rows
 // stand in several columns where there is room.
-function barChart({ rows, format = percent, high, low = 0 }) {
+function barChart({ rows, format = percent, high }) {
   return (full) => {
     const columns = rows.length > 30 ? Math.max(1, Math.floor(full / 340)) : 1;
     const width = full / columns, inColumn = Math.ceil(rows.length / columns);
     const left = Math.min(width * 0.4, 12 + Math.max(...rows.map((r) => textWidth(r.name))));
     const step = 24, height = inColumn * step + 6;
     const ends = rows.flatMap((r) => [r.value, r.high, r.low, r.mark]).filter(known);
-    const top = high ?? Math.max(...ends, 0), floor = Math.min(low, ...ends);
+    const top = high ?? Math.max(...ends, 0), floor = Math.min(0, ...ends);
     const room = 14 + Math.max(...rows.map((r) => textWidth(r.text || format(r.value))));
     const x = (v) => left + ((v - floor) / (top - floor || 1)) * Math.max(20, width - left - room);
     const picture = draw("svg", { width: full, height, viewBox: `0 0 ${full} ${height}` });
