@@ -26,17 +26,13 @@ federation: $(VENV)/flower ## Train over TLS: a coordinator and three sites as p
 test-deployment: $(VENV)/flower $(VENV)/dev ## Test a real deployment: keys, kills, restarts, bits
 	$(BIN)/python -m pytest -m slow tests/engines/flower
 
-test: $(VENV)/dev ## Install, then run the checks and the fast tests
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+test: check ## Install, then run the checks and the fast tests
 	$(BIN)/python -m pytest -n 2
 
 test-slow: $(VENV)/dev ## Run the tests that take long
 	$(BIN)/python -m pytest -m slow
 
 bench: $(VENV)/dev ## Measure speed and memory, write benchmarks/results.md (about 10 min)
-	$(PIP) --editable ".[dev,flower]"
 	$(BIN)/python -m benchmarks
 
 torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts
