@@ -7,7 +7,9 @@ import torch
 from torch import nn
 
 from fedsemi.data.datasets import DATASETS, load, search_path
-from fedsemi.data.readers import installed, isic18_split, long_tail, synthetic
+from fedsemi.data.readers import installed, isic18_split, long_tail, svhn, synthetic
+from fedsemi.data.readers.files import CHECKSUMS
+from fedsemi.data.readers.mnist import FILES as MNIST
 from fedsemi.errors import DataError
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -45,7 +47,7 @@ def test_an_empty_variable_counts_as_unset(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, source in DATASETS.items() if source.files]
+    "name", [name for name, source in DATASETS.items() if source.find]
 )
 def test_a_missing_data_set_says_where_to_look_what_to_get_and_what_to_run(
     name, tmp_path
@@ -79,7 +81,31 @@ def test_the_table_is_complete():
         assert source.name == name
         assert source.description and source.licence and source.where
         assert len(set(source.class_names)) == len(source.class_names)
-    assert set(DATASETS["svhn"].checksums) == set(DATASETS["svhn"].files)
+    assert set(svhn.FILES) <= set(CHECKSUMS)
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("svhn", ["svhn/svhn.npz"]),
+        ("svhn", ["train_32x32.mat", "svhn/test_32x32.mat"]),
+        ("cifar10", ["cifar-10-batches-bin/data_batch_1.bin"]),
+        ("cifar100-lt", ["cifar100/cifar-100-binary.tar.gz"]),
+        ("cifar100", ["cifar100.npz"]),
+        ("mnist", [f"MNIST/raw/{name.removesuffix('.gz')}" for name in MNIST[:-1]]),
+        ("isic18", ["HAM10000_metadata.csv", "HAM10000_images_part_1/1.jpg"]),
+        ("isic18", ["isic18/isic18.npz", "isic18/isic18.csv"]),
+    ],
+)
+def test_a_data_set_is_at_hand_if_all_that_its_reader_opens_is(name, files, tmp_path):
+    source = DATASETS[name]
+    for file in files:
+        assert not source.at_hand([tmp_path])
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    assert source.at_hand([tmp_path / "elsewhere", tmp_path])
+    with pytest.raises(DataError, match=r"FS300[24]"):  # these are empty, but opened
+        load(name, tmp_path)
 
 
 def test_synthetic_images_are_always_the_same_and_quickly_made():

@@ -27,7 +27,6 @@ _SOURCES = (
         counts=(synthetic.NUM_TRAIN, synthetic.NUM_TEST),
         licence="none needed",
         where="nothing to get",
-        files=(),
         read=synthetic.read,
     ),
     DatasetSource(
@@ -37,7 +36,6 @@ _SOURCES = (
         counts=(1438, 359),
         licence="CC BY 4.0 (UCI)",
         where="nothing to get",
-        files=(),
         read=installed.read_digits,
     ),
     DatasetSource(
@@ -47,7 +45,6 @@ _SOURCES = (
         counts=(2099, 525),
         licence="CC BY-NC-SA 4.0",
         where='run: pip install "fedsemi[elpv]"',
-        files=(),
         read=installed.read_elpv,
         package="elpv_dataset",
     ),
@@ -59,8 +56,8 @@ _SOURCES = (
         licence="CC BY-SA 3.0",
         where="download the four *-ubyte.gz files from "
         "https://ossci-datasets.s3.amazonaws.com/mnist/",
-        files=mnist.FILES,
         read=mnist.read,
+        find=mnist.find,
     ),
     DatasetSource(
         name="svhn",
@@ -70,8 +67,8 @@ _SOURCES = (
         licence="non-commercial use",
         where="download train_32x32.mat and test_32x32.mat from "
         "http://ufldl.stanford.edu/housenumbers/",
-        files=svhn.FILES,
         read=svhn.read,
+        find=svhn.find,
     ),
     DatasetSource(
         name="cifar10",
@@ -81,8 +78,8 @@ _SOURCES = (
         licence="research use; cite Krizhevsky 2009",
         where="download cifar-10-binary.tar.gz (the binary version, not the pickled "
         "Python one) from https://www.cs.toronto.edu/~kriz/cifar.html",
-        files=cifar.CIFAR10_FILES,
         read=cifar.read_cifar10,
+        find=cifar.find_cifar10,
     ),
     DatasetSource(
         name="cifar100",
@@ -92,8 +89,8 @@ _SOURCES = (
         licence="research use; cite Krizhevsky 2009",
         where="download cifar-100-binary.tar.gz (the binary version, not the pickled "
         "Python one) from https://www.cs.toronto.edu/~kriz/cifar.html",
-        files=cifar.CIFAR100_FILES,
         read=cifar.read_cifar100,
+        find=cifar.find_cifar100,
     ),
     DatasetSource(
         name="cifar100-lt",
@@ -103,8 +100,8 @@ _SOURCES = (
         licence="research use; cite Krizhevsky 2009",
         where="download cifar-100-binary.tar.gz (the binary version, not the pickled "
         "Python one) from https://www.cs.toronto.edu/~kriz/cifar.html",
-        files=cifar.CIFAR100_FILES,
         read=long_tail.read,
+        find=cifar.find_cifar100,
         splits=("image", "path"),
     ),
     DatasetSource(
@@ -115,8 +112,8 @@ _SOURCES = (
         licence="CC BY-NC 4.0; attribution ViDIR Group, Medical University of Vienna",
         where="download HAM10000_metadata.csv and unpack HAM10000_images_part_1.zip "
         "and _part_2.zip from https://doi.org/10.7910/DVN/DBW86T",
-        files=isic18.FILES,
         read=isic18.read,
+        find=isic18.find,
         splits=("image", "lesion", "path"),
     ),
 )

@@ -21,8 +21,6 @@ from fedsemi.data.readers.source import Request
 
 _LABELS = "airplane automobile bird cat deer dog frog horse ship truck"
 CIFAR10_CLASSES = tuple(_LABELS.split())
-CIFAR10_FILES = ("cifar-10-binary.tar.gz",)
-CIFAR100_FILES = ("cifar-100-binary.tar.gz", "cifar100.npz")
 _FINE_LABELS = """
 apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy
 bridge bus butterfly camel can castle caterpillar cattle chair chimpanzee
@@ -40,14 +38,17 @@ MEAN10, STD10 = (0.4914, 0.4822, 0.4465), (0.247, 0.2435, 0.2616)
 MEAN100 = (0.50707516, 0.48654887, 0.44091784)
 STD100 = (0.26733429, 0.25643846, 0.27615047)
 
+_ARCHIVE10, _ARCHIVE100 = "cifar-10-binary.tar.gz", "cifar-100-binary.tar.gz"
+_COMPACT100 = "cifar100.npz"
+_SUB = ("cifar10", "cifar100")
 _TRAIN10 = tuple(f"data_batch_{number}.bin" for number in range(1, 6))
 
 
 def read_cifar10(request: Request) -> Dataset | None:
     """Read the six binary batches."""
-    found = _find(request.folder, CIFAR10_FILES[0], "cifar-10-batches-bin")
-    if found is None:
+    if not (paths := find_cifar10(request.folder)):
         return None
+    (found,) = paths
     batches = _read(found, (*_TRAIN10, "test_batch.bin"))
     train = _part(found, b"".join(batches[:-1]), label_bytes=1)
     test = _part(found, batches[-1], label_bytes=1)
@@ -59,25 +60,33 @@ def read_cifar10(request: Request) -> Dataset | None:
 
 def read_cifar100(request: Request) -> Dataset | None:
     """Read the two binary files, else the compact file."""
-    found = _find(request.folder, CIFAR100_FILES[0], "cifar-100-binary")
-    compact_file = locate(request.folder, CIFAR100_FILES[1], inside=("cifar100",))
-    if found:
+    if not (paths := find_cifar100(request.folder)):
+        return None
+    (found,) = paths
+    if found.name == _COMPACT100:
+        train, test = read_compact(found).parts()
+        origin = f"{found} (a compact subset)"
+    else:
         batches = _read(found, ("train.bin", "test.bin"))
         train, test = (_part(found, batch, label_bytes=2) for batch in batches)
         origin = str(found)
-    elif compact_file:
-        train, test = read_compact(compact_file).parts()
-        origin = f"{compact_file} (a compact subset)"
-    else:
-        return None
     dataset = Dataset(
         "cifar100", train, test, CIFAR100_CLASSES, MEAN100, STD100, 32, origin=origin
     )
     return shrink(dataset, request.image_size)
 
 
-def _find(folder: Path, archive: str, unpacked: str) -> Path | None:
-    return locate(folder, archive, unpacked, inside=("cifar10", "cifar100"))
+def find_cifar10(folder: Path) -> tuple[Path, ...]:
+    """Return the archive or what was unpacked from it, else nothing."""
+    found = locate(folder, _ARCHIVE10, "cifar-10-batches-bin", inside=_SUB)
+    return (found,) if found else ()
+
+
+def find_cifar100(folder: Path) -> tuple[Path, ...]:
+    """Return the archive or what was unpacked from it, else the compact file."""
+    found = locate(folder, _ARCHIVE100, "cifar-100-binary", inside=_SUB)
+    found = found or locate(folder, _COMPACT100, inside=("cifar100",))
+    return (found,) if found else ()
 
 
 def _read(found: Path, names: tuple[str, ...]) -> list[bytes]:

@@ -51,6 +51,15 @@ def locate(folder: Path, *names: str, inside: tuple[str, ...] = ()) -> Path | No
     return next((path for path in found if path.exists()), None)
 
 
+def locate_all(
+    folder: Path, names: tuple[str, ...], inside: tuple[str, ...]
+) -> tuple[Path, ...]:
+    """Return where each of `names` lies, or nothing if one of them is missing."""
+    found = [locate(folder, name, inside=inside) for name in names]
+    paths = tuple(path for path in found if path)
+    return paths if len(paths) == len(names) else ()
+
+
 def verify(path: Path) -> str:
     """Return the SHA-256 of a file; refuse it if its known sum differs."""
     sums = {"md5": hashlib.md5(usedforsecurity=False), "sha256": hashlib.sha256()}

@@ -18,7 +18,14 @@ from PIL import Image
 from fedsemi.data.dataset import Dataset
 from fedsemi.data.readers.common import image_set, shrink
 from fedsemi.data.readers.compact import read_compact
-from fedsemi.data.readers.files import Bytes, kept, locate, malformed, verify
+from fedsemi.data.readers.files import (
+    Bytes,
+    kept,
+    locate,
+    locate_all,
+    malformed,
+    verify,
+)
 from fedsemi.data.readers.isic18_split import CLASS_NAMES, Photos, split_rows
 from fedsemi.data.readers.source import Request
 
@@ -37,13 +44,21 @@ _SUB = ("isic18",)
 
 def read(request: Request) -> Dataset | None:
     """Read the official photographs, else the compact ones."""
-    metadata = locate(request.folder, FILES[0], inside=_SUB)
+    match find(request.folder):
+        case (metadata,):
+            return _official(metadata, request)
+        case (images, table):
+            return _compact(images, table, request)
+        case _:
+            return None
+
+
+def find(folder: Path) -> tuple[Path, ...]:
+    """Return the table of the photographs, else both compact files, else nothing."""
+    metadata = locate(folder, FILES[0], inside=_SUB)
     if metadata and any((metadata.parent / name).is_dir() for name in FOLDERS):
-        return _official(metadata, request)
-    images, table = (locate(request.folder, name, inside=_SUB) for name in FILES[1:])
-    if images and table:
-        return _compact(images, table, request)
-    return None
+        return (metadata,)
+    return locate_all(folder, FILES[1:], _SUB)
 
 
 def stored_side(image_size: int) -> int:
@@ -118,6 +133,8 @@ def age_band(age: str) -> str:
 def _photos(path: Path, *, lesion: str, age: str) -> Photos:
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
+    if not rows:
+        raise malformed(path, "it lists no photographs")
     try:
         return Photos(
             image_ids=tuple(row["image_id"] for row in rows),

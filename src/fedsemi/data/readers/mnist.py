@@ -11,7 +11,7 @@ import numpy as np
 from fedsemi.data.dataset import Dataset
 from fedsemi.data.readers.common import image_set, shrink
 from fedsemi.data.readers.compact import read_compact
-from fedsemi.data.readers.files import Bytes, locate, malformed, verify
+from fedsemi.data.readers.files import Bytes, locate, locate_all, malformed, verify
 from fedsemi.data.readers.source import Request
 
 CLASS_NAMES = tuple("0123456789")
@@ -29,24 +29,31 @@ _SUB = ("mnist", "MNIST", "MNIST/raw")
 
 def read(request: Request) -> Dataset | None:
     """Read the four official files, else the compact file."""
-    official = [
-        locate(request.folder, name, name.removesuffix(".gz"), inside=_SUB)
-        for name in FILES[:-1]
-    ]
-    compact_file = locate(request.folder, FILES[-1], inside=_SUB)
-    found = [path for path in official if path is not None]
-    if len(found) == len(official):
+    found = find(request.folder)
+    if len(found) > 1:
         images, labels, test_images, test_labels = (read_idx(path) for path in found)
         train = image_set(images[:, None], labels)
         test = image_set(test_images[:, None], test_labels)
         origin = str(found[0].parent)
-    elif compact_file:
-        train, test = read_compact(compact_file).parts()
-        origin = str(compact_file)
+    elif found:
+        train, test = read_compact(found[0]).parts()
+        origin = str(found[0])
     else:
         return None
     dataset = Dataset("mnist", train, test, CLASS_NAMES, MEAN, STD, 28, origin=origin)
     return shrink(dataset, request.image_size)
+
+
+def find(folder: Path) -> tuple[Path, ...]:
+    """Return the official files, packed or not, else the compact one, else nothing."""
+    official = [
+        locate(folder, name, name.removesuffix(".gz"), inside=_SUB)
+        for name in FILES[:-1]
+    ]
+    found = tuple(path for path in official if path)
+    if len(found) == len(official):
+        return found
+    return locate_all(folder, FILES[-1:], _SUB)
 
 
 def read_idx(path: Path) -> Bytes:

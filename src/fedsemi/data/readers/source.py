@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fedsemi.data.dataset import Dataset
-from fedsemi.data.readers.files import CHECKSUMS
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,9 @@ class DatasetSource:
         counts: Official numbers of training and test images.
         licence: What its owners allow.
         where: How to get it, as an imperative sentence without a full stop.
-        files: Names looked for, in the folders of `search_path`.
         read: Returns None if the folder does not hold the data set.
+        find: Returns the files in a folder that `read` would open; None if it needs no
+            files.
         splits: The values of `split` that mean something here.
         package: The Python package that carries the data set, if one does.
     """
@@ -51,8 +51,8 @@ class DatasetSource:
     counts: tuple[int, int]
     licence: str
     where: str
-    files: tuple[str, ...]
     read: Callable[[Request], Dataset | None]
+    find: Callable[[Path], tuple[Path, ...]] | None = None
     splits: tuple[str, ...] = ("image",)
     package: str = ""
 
@@ -60,11 +60,4 @@ class DatasetSource:
         """Tell whether the data set seems to be there, without reading it."""
         if self.package:
             return find_spec(self.package) is not None
-        return not self.files or any(
-            (folder / name).exists() for folder in folders for name in self.files
-        )
-
-    @property
-    def checksums(self) -> dict[str, str]:
-        """The known sums of the files looked for, as `md5:...` or `sha256:...`."""
-        return {name: CHECKSUMS[name] for name in self.files if name in CHECKSUMS}
+        return self.find is None or any(self.find(folder) for folder in folders)

@@ -9,7 +9,7 @@ import numpy as np
 from fedsemi.data.dataset import Dataset, ImageSet
 from fedsemi.data.readers.common import image_set, shrink
 from fedsemi.data.readers.compact import read_compact
-from fedsemi.data.readers.files import Bytes, kept, locate, malformed, verify
+from fedsemi.data.readers.files import Bytes, kept, locate_all, malformed, verify
 from fedsemi.data.readers.source import Request
 
 CLASS_NAMES = tuple("0123456789")
@@ -17,21 +17,27 @@ FILES = ("train_32x32.mat", "test_32x32.mat", "svhn.npz")
 MEAN = (0.4376821, 0.4437697, 0.47280442)
 STD = (0.19803012, 0.20101562, 0.19703614)
 
+_SUB = ("svhn",)
+
 
 def read(request: Request) -> Dataset | None:
     """Read the official MATLAB files, else the compact file."""
-    files = [locate(request.folder, name, inside=("svhn",)) for name in FILES]
-    train_file, test_file, compact_file = files
-    if train_file and test_file:
-        train, test = read_mat(train_file), read_mat(test_file)
-        origin = f"{train_file}, {test_file}"
-    elif compact_file:
-        train, test = read_compact(compact_file).parts()
-        origin = f"{compact_file} (a compact subset)"
-    else:
-        return None
+    match find(request.folder):
+        case (train_file, test_file):
+            train, test = read_mat(train_file), read_mat(test_file)
+            origin = f"{train_file}, {test_file}"
+        case (compact_file,):
+            train, test = read_compact(compact_file).parts()
+            origin = f"{compact_file} (a compact subset)"
+        case _:
+            return None
     dataset = Dataset("svhn", train, test, CLASS_NAMES, MEAN, STD, 32, origin=origin)
     return shrink(dataset, request.image_size)
+
+
+def find(folder: Path) -> tuple[Path, ...]:
+    """Return both official files, else the compact one, else nothing."""
+    return locate_all(folder, FILES[:2], _SUB) or locate_all(folder, FILES[2:], _SUB)
 
 
 def read_mat(path: Path) -> ImageSet:
