@@ -18,7 +18,7 @@ DataDir = Annotated[
     typer.Option(
         "--data-dir",
         envvar="FEDSEMI_DATA",
-        help="Where data sets lie; ./data and ~/.cache/fedsemi are looked at as well.",
+        help="The folder of the data sets, instead of ./data and ~/.cache/fedsemi.",
     ),
 ]
 Overrides = Annotated[

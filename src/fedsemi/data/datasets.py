@@ -166,11 +166,7 @@ def search_path(data_dir: Path | None = None) -> list[Path]:
         return [Path(data_dir).expanduser()]
     if named := os.environ.get("FEDSEMI_DATA"):
         return [Path(named).expanduser()]
-    return [
-        Path("data"),
-        Path.home() / ".cache" / "fedsemi",
-        Path("..") / "shared" / "data",
-    ]
+    return [Path("data"), Path.home() / ".cache" / "fedsemi"]
 
 
 def _check_options(source: DatasetSource, image_size: int | None, split: str) -> None:
