@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from fedsemi.build import load_dataset, partition_of, read_folders
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides
@@ -47,18 +48,25 @@ def partition(
 
 
 def datasets(data_dir: DataDir = None) -> None:
-    """List the data sets and whether they are at hand."""
-    table = Table("data set", "what", "classes", "train / test", box=None)
-    table.add_column("at hand", overflow="fold")
+    """List the data sets: whether they are at hand, their licences and sources."""
+    table = Table("data set", "what", box=None)
+    for column in ("classes", "train / test"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("at hand")
+    origins = Table("data set", "licence, and where it comes from", box=None)
     for name, source in DATASETS.items():
         table.add_row(
             name,
             source.description,
             str(len(source.class_names)),
             " / ".join(f"{count:,}" for count in source.counts),
-            "yes" if source.at_hand(search_path(data_dir)) else source.where,
+            "yes" if source.at_hand(search_path(data_dir)) else "no",
         )
+        origins.add_row(name, Text(f"{source.licence}\n{source.where}"))
     console = Console()
     console.print(table)
-    places = ", ".join(str(path) for path in search_path(data_dir))
-    console.print(f"looked for in {places}; --data-dir or FEDSEMI_DATA adds a place")
+    places = " and ".join(str(path) for path in search_path(data_dir))
+    console.print(
+        f"\nlooked for in {places}; --data-dir or FEDSEMI_DATA names another folder\n"
+    )
+    console.print(origins)
