@@ -16,7 +16,8 @@ _RUN = 1
 class LoopbackGrid(Grid):
     """Nodes 1 to n, each answering with the same ClientApp and a partition of its own.
 
-    For tests and `fedsemi wire`: all of Flower's records, none of its transport.
+    For the tests and the benchmark of deployments: all of Flower's records, none of its
+    transport.
     """
 
     def __init__(self, app: ClientApp, num_nodes: int) -> None:
