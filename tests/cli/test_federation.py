@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from fedsemi.cli import app
 from fedsemi.data.site import read_site
+from fedsemi.errors import ConfigError, DataError
 
 _CONFIG = """\
 [data]
@@ -103,3 +104,14 @@ def test_a_site_that_packs_its_images_sets_whole_patients_aside(tmp_path):
     ]
     assert not reds[0] & reds[1]  # a patient has one red
     assert len(reds[1]) == 2
+
+
+def test_a_config_without_sites_cannot_be_packed(config, tmp_path):
+    with pytest.raises(ConfigError, match=r"FS4105 .*has no \[sites\]"):
+        _run("pack", config, tmp_path, "--id", 0, "--out", tmp_path / "site")
+
+
+def test_a_folder_without_sites_gets_no_certificates(tmp_path):
+    pytest.importorskip("flwr")
+    with pytest.raises(DataError, match="FS3020 there is no site in"):
+        _run("certificates", tmp_path)

@@ -18,7 +18,7 @@ from fedsemi.data.augment import pre_size
 from fedsemi.data.folder import read_site
 from fedsemi.data.site import Site, write_site, write_test_set
 from fedsemi.engines.in_process import one_thread
-from fedsemi.errors import ConfigError
+from fedsemi.errors import ConfigError, DataError
 from fedsemi.messages import Update
 from fedsemi.storage import make_folder, write_whole
 from fedsemi.validation import with_findings
@@ -72,7 +72,7 @@ def pack(
     experiment = load_config(config)
     if experiment.sites is None:
         raise ConfigError(
-            f"'{config}' has no [sites]; see docs/your-own-images.md", code="FS4102"
+            f"'{config}' has no [sites]; see docs/your-own-images.md", code="FS4105"
         )
     side = pre_size(experiment.data.image_size or 32)
     found = read_site(images, experiment.sites, side)
@@ -97,7 +97,7 @@ def certificates(
 
     sites = sorted(path.parent for path in folder.glob("*/site.json"))
     if not sites:
-        raise ConfigError(
+        raise DataError(
             f"there is no site in '{folder}'; write some with `fedsemi deal`",
             code="FS3020",
         )

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from fedsemi.engines.flower import processes
+from fedsemi.errors import ConfigError
 
 
 def test_a_process_that_ended_is_not_alive():
@@ -52,3 +53,8 @@ def test_a_child_dies_with_its_parent(tmp_path):
         time.sleep(0.05)
     os.kill(pid, 9)
     pytest.fail("the child outlived its parent")
+
+
+def test_a_program_of_flower_that_is_missing_is_named_with_the_remedy():
+    with pytest.raises(ConfigError, match=r"FS5004 .*flower-none.*pip install"):
+        processes.program("flower-none")

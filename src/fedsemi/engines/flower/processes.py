@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fedsemi.errors import FedSemiError
+from fedsemi.errors import ConfigError, FedSemiError
 from fedsemi.storage import make_folder
 
 _DIE_WITH_PARENT = 1
@@ -75,7 +75,7 @@ def program(name: str) -> str:
     """Find a program that is installed beside this Python."""
     path = Path(sys.executable).parent / name
     if not path.exists():
-        raise FedSemiError(
+        raise ConfigError(
             f"'{path}' is missing; install it with: pip install 'fedsemi[flower]'",
             code="FS5004",
         )
