@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fedsemi.evidence.catalogue import Artefact, Cell, Setting
 from fedsemi.evidence.jobs import Source, job_of
@@ -42,15 +42,20 @@ class Evidence:
     source: Source
     seeds: int
     records: Mapping[str, Record]
+    _keys: dict[Setting, list[str]] = field(default_factory=dict, init=False)
+    """Hashes of the settings asked for so far; writing their configs takes long."""
 
     def found(self, setting: Setting) -> dict[int, Record]:
         """Return the records of a setting by seed."""
-        found = {}
-        for seed in range(1, self.seeds + 1):
-            job = job_of(setting, seed, self.source)
-            if job.key in self.records:
-                found[seed] = self.records[job.key]
-        return found
+        if setting not in self._keys:
+            seeds = range(1, self.seeds + 1)
+            jobs = [job_of(setting, seed, self.source) for seed in seeds]
+            self._keys[setting] = [job.key for job in jobs]
+        return {
+            seed: self.records[key]
+            for seed, key in enumerate(self._keys[setting], start=1)
+            if key in self.records
+        }
 
     def scores(
         self, setting: Setting, metric: str, source: str = "result"
