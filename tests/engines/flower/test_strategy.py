@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 pytest.importorskip("flwr")
@@ -16,6 +18,19 @@ from fedsemi.weights import digest
 from .conftest import tiny
 
 
+class Counting(LoopbackGrid):
+    """Counts the messages of each type."""
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.sent = Counter()
+
+    def push_messages(self, messages):
+        messages = list(messages)
+        self.sent.update(message.metadata.message_type for message in messages)
+        return super().push_messages(messages)
+
+
 @pytest.mark.parametrize(
     ("method", "flower_rounds"),
     # CBAFed asks for class counts first; Flower counts that phase as a round.
@@ -27,9 +42,11 @@ def test_flowers_own_loop_gives_the_same_bits(method, flower_rounds):
     with dealt(simulation) as app:
         strategy = MethodStrategy(simulation, stage=1, num_sites=3)
         begin = ArrayRecord(steps[0].weights)
-        result = strategy.start(LoopbackGrid(app, 3), begin, flower_rounds)
+        grid = Counting(app, 3)
+        result = strategy.start(grid, begin, flower_rounds)
     found = result.arrays.to_torch_state_dict()
     assert digest(found) == digest(steps[-1].weights)
+    assert grid.sent["query"] == 3  # each site is asked once who it is
 
 
 def test_a_method_that_asks_a_client_twice_is_refused_with_a_remedy():

@@ -41,6 +41,7 @@ class MethodStrategy(Strategy):
         self._method = blueprint.method(self._stage)
         self._gate = blueprint.gate(self._method)
         self._num_sites = num_sites
+        self._roster: Roster | None = None
         self._state: Any = None
         self._tasks: Sequence[Task] = ()
         self._after: dict[int, int] = {}
@@ -53,7 +54,8 @@ class MethodStrategy(Strategy):
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
         """Turn the method's plan into messages."""
-        roster = Roster(grid, self._blueprint)
+        # One for all rounds: it asks each node only once who it is.
+        roster = self._roster = self._roster or Roster(grid, self._blueprint)
         roster.wait_for(self._num_sites, seconds=600)
         if self._state is None:
             seed = seed_of(self._blueprint.experiment.seed, "stage", self._number)
