@@ -75,6 +75,23 @@ def test_a_mean_that_does_not_hurt_is_left_alone() -> None:
     assert method.taken() is None
 
 
+@pytest.mark.parametrize("number", [3.0, -9.0])
+def test_weights_are_scored_once_however_a_round_ends(number: float) -> None:
+    seen = []
+
+    class Watched(Positive):
+        def probs(self, weights):
+            seen.append(weights)
+            return super().probs(weights)
+
+    method = protected(Mean(), Watched(), AlarmSettings(action="roll-back"))
+    update = replace(MISLED, weights={"x": torch.tensor([number])})
+    state = STATE
+    for _ in range(3):
+        state = method.aggregate(state, [LABELED, update])
+    assert len(seen) == 1 + 3
+
+
 class Graded:
     """Of these images, a model names the part right that its number says."""
 

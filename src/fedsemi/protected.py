@@ -30,6 +30,8 @@ class Protected(Generic[S]):
     settings: AlarmSettings
     interventions: list[str] = field(default_factory=list)
     """What was done since somebody last looked."""
+    _scored: list[tuple[Weights, float]] = field(default_factory=list, init=False)
+    """Held-out accuracy of weights that may be asked for again."""
 
     def init(self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0) -> S:
         """Begin as the method does."""
@@ -47,6 +49,18 @@ class Protected(Generic[S]):
 
     def aggregate(self, state: S, updates: Sequence[Update]) -> S:
         """Aggregate as the method does, then with less of the unlabeled, or not."""
+        new = self._aggregate(state, updates)
+        # Where this round ends, the next one begins.
+        self._scored[:] = [each for each in self._scored if each[0] is new.weights]
+        return new
+
+    def taken(self) -> str | None:
+        """Say what was done in the last round."""
+        said = " ".join(self.interventions) or None
+        self.interventions.clear()
+        return said
+
+    def _aggregate(self, state: S, updates: Sequence[Update]) -> S:
         new = self.method.aggregate(state, updates)
         if new.round == state.round or not updates:
             return new
@@ -64,20 +78,18 @@ class Protected(Generic[S]):
         self._note("the round was rolled back")
         return replace(state, round=new.round, contributions={})
 
-    def taken(self) -> str | None:
-        """Say what was done in the last round."""
-        said = " ".join(self.interventions) or None
-        self.interventions.clear()
-        return said
-
     def _hurts(self, before: float, new: S) -> bool:
         num = len(self.validator.held_out)
         return self.settings.hurts(before, self._accuracy(new.weights), num)
 
     def _accuracy(self, weights: Weights) -> float:
+        for scored, accuracy in self._scored:
+            if scored is weights:
+                return accuracy
         labels = self.validator.held_out.labels
         right = self.validator.probs(weights).argmax(1) == labels
-        return float(right.double().mean())
+        self._scored.append((weights, float(right.double().mean())))
+        return self._scored[-1][1]
 
     def _note(self, done: str) -> None:
         reason = "The mean would have hurt held-out accuracy; "
