@@ -39,6 +39,6 @@ def test_all_clients_have_more_labels_than_the_labeled_one(
 
 
 def test_a_folder_without_a_run_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="is no folder of a run") as caught:
+    with pytest.raises(StorageError, match="is not the folder of a run") as caught:
         probe(tmp_path)
     assert "\n" not in str(caught.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +14,7 @@ from fedsemi.build import build
 from fedsemi.cli.options import DataDir
 from fedsemi.config import make_experiment
 from fedsemi.engines.in_process import one_thread
-from fedsemi.errors import StorageError
+from fedsemi.report.run import read_run
 from fedsemi.run_folder import MODEL
 from fedsemi.simulation.linear_probe import linear_probe
 from fedsemi.storage import read_weights
@@ -41,11 +40,7 @@ def probe(
 
     Example: fedsemi probe runs/fedbarlow --labels labeled
     """
-    try:
-        content = json.loads((run / "config.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise StorageError(f"'{run}' is no folder of a run: {error}") from None
-    experiment = make_experiment(content)
+    experiment = make_experiment(read_run(run).config)
     simulation = build(experiment, data_dir)
     setup = simulation.setup(experiment.stages[-1])
     weights = read_weights(run / MODEL)

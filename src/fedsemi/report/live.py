@@ -17,8 +17,9 @@ from typing import Any
 
 from fedsemi.errors import CannotCreate, FedSemiError
 from fedsemi.report.build import page
-from fedsemi.report.run import METRICS, read_run
+from fedsemi.report.run import read_run
 from fedsemi.report.view import view_of
+from fedsemi.run_folder import METRICS
 
 HOST = "127.0.0.1"
 _WATCHED = (METRICS, "summary.json", "alarms.jsonl", "analysis.json", "value.json")

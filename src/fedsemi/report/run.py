@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fedsemi.errors import StorageError
-
-METRICS = "metrics.jsonl"
+from fedsemi.run_folder import METRICS, read_json
 
 
 @dataclass(frozen=True)
@@ -65,12 +64,7 @@ def read_run(path: Path) -> Run:
 
 
 def _content(path: Path) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise StorageError(f"'{path}' cannot be read: {error}", "FS1104") from None
+    content: dict[str, Any] = read_json(path) if path.exists() else {}
     return content
 
 
