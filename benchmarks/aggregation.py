@@ -7,14 +7,14 @@ import time
 import torch
 
 from benchmarks.common import Section, make_setup, medians
-from fedsemi.weights import weighted_mean
+from fedsemi.weights import num_bytes, weighted_mean
 
 
 def aggregation(times: int) -> Section:
     """Item 7: 11 M parameters of 10 and of 1000 clients."""
     spec = make_setup("resnet18-cifar").model
     models = [dict(spec.build(seed).state_dict()) for seed in range(10)]
-    size = sum(v.numel() * v.element_size() for v in models[0].values()) / 1e9
+    size = num_bytes(models[0]) / 1e9
     target = {key: value.clone() for key, value in models[0].items()}
 
     def copy() -> None:

@@ -15,6 +15,7 @@ from benchmarks.common import (
     make_setup,
     run_apart,
 )
+from fedsemi.weights import num_bytes
 
 _TOTAL = 10_000
 _FEWEST = 10
@@ -68,8 +69,7 @@ def main(count: int, width: int) -> None:
         federation()
         seconds = time.perf_counter() - started
         server = time.process_time() - before
-    values = federation.state.weights.values()
-    model = sum(value.numel() * value.element_size() for value in values) / 2**20
+    model = num_bytes(federation.state.weights) / 2**20
     print(json.dumps({"seconds": seconds, "server": server, "model": model}))
 
 

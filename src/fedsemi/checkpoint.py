@@ -23,6 +23,7 @@ from fedsemi.messages import Memory, Weights
 from fedsemi.method import ServerState
 from fedsemi.state_codec import apart, decode, decode_tensors, encode
 from fedsemi.storage import replacing
+from fedsemi.weights import num_bytes
 
 S = TypeVar("S", bound=ServerState)
 
@@ -219,8 +220,7 @@ def _read_blob(path: Path, at: int, size: int) -> dict[str, Tensor]:
 
 
 def _size(tensors: Mapping[str, Tensor]) -> int:
-    values = (tensors[name] for name in tensors)
-    return _ROOM + sum(value.numel() * value.element_size() for value in values)
+    return _ROOM + num_bytes(tensors)
 
 
 def _damaged(path: Path, why: str) -> StorageError:

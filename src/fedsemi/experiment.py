@@ -18,13 +18,14 @@ from fedsemi.engines import InProcess, Workers, local_engine
 from fedsemi.evaluate import TEST_BATCH, Metrics, metrics, predict
 from fedsemi.gate import Notice, Rejection
 from fedsemi.local import Setup
-from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights, num_bytes
+from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights
 from fedsemi.method import Method, ServerState
 from fedsemi.protected import Protected, protected
 from fedsemi.rounds import Engine, Round, run
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.oracle import Oracle
 from fedsemi.validation import Validation, Validator, reported
+from fedsemi.weights import num_bytes
 
 
 @dataclass(frozen=True)
@@ -222,7 +223,8 @@ def _client_records(
 ) -> dict[int, ClientRecord]:
     sent: dict[int, int] = {}
     for update in done.updates:
-        sent[update.client] = sent.get(update.client, 0) + num_bytes(update)
+        size = num_bytes(update.weights) + num_bytes(update.statistics)
+        sent[update.client] = sent.get(update.client, 0) + size
     return {
         update.client: _client_record(
             update,

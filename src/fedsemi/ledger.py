@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch import Tensor
-
 from fedsemi.build import Simulation, build
 from fedsemi.config import make_experiment
 from fedsemi.engines.in_process import InProcess
 from fedsemi.messages import ClientInfo, Memory, Task, Update
 from fedsemi.rounds import run
+from fedsemi.weights import num_bytes
 
 _CLIENTS = 10
 _COUNTS = 3 * 8
@@ -47,26 +46,25 @@ def measure(method: str, **settings: Any) -> Ledger:
     simulation = build(make_experiment(_content(method, settings)))
     rounds = _recorded(simulation)
     first, last = rounds[0], rounds[-1]
-    model = size(simulation.initial_weights())
-    parts = size(last.updates[0].weights) - model
+    model = num_bytes(simulation.initial_weights())
+    parts = num_bytes(last.updates[0].weights) - model
     return Ledger(
         model=model,
         transfers=len(last.updates) + len(last.tasks),
         fields={
             "model": model,
             **({"parts": parts} if parts else {}),
-            **{k: size({k: v}) for u in last.updates for k, v in u.statistics.items()},
+            **{
+                k: num_bytes({k: v})
+                for u in last.updates
+                for k, v in u.statistics.items()
+            },
             "counts": _COUNTS,
         },
         up=last.up,
         down=last.down,
         first_extra=first.up + first.down - last.up - last.down,
     )
-
-
-def size(tensors: Mapping[str, Tensor]) -> int:
-    """Add up the bytes of tensors."""
-    return sum(value.numel() * value.element_size() for value in tensors.values())
 
 
 @dataclass
@@ -78,11 +76,14 @@ class _Traffic:
 
     @property
     def down(self) -> int:
-        return sum(size(t.weights) + size(t.broadcast) for t in self.tasks)
+        return sum(num_bytes(t.weights) + num_bytes(t.broadcast) for t in self.tasks)
 
     @property
     def up(self) -> int:
-        return sum(size(u.weights) + size(u.statistics) + _COUNTS for u in self.updates)
+        return sum(
+            num_bytes(u.weights) + num_bytes(u.statistics) + _COUNTS
+            for u in self.updates
+        )
 
 
 class _Recording:

@@ -77,9 +77,3 @@ class Update:
     metrics: Mapping[str, float] = field(default_factory=dict)
     """For logs only; no aggregation may read it."""
     group: int = 0
-
-
-def num_bytes(update: Update) -> int:
-    """Add up the bytes of the tensors that an update carries."""
-    tensors = [*update.weights.values(), *update.statistics.values()]
-    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +17,11 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
         key: value.detach().cpu().clone(memory_format=torch.contiguous_format)
         for key, value in model.state_dict().items()
     }
+
+
+def num_bytes(tensors: Mapping[str, Tensor]) -> int:
+    """Add up the bytes of the values."""
+    return sum(value.numel() * value.element_size() for value in tensors.values())
 
 
 def weighted_mean(base: Weights, many: Sequence[Weights], shares: Tensor) -> Weights:
