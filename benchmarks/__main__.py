@@ -19,6 +19,7 @@ from benchmarks.flower_ray import flower
 from benchmarks.limit import augmentation, limit, scale
 from benchmarks.reference import cores, reference
 from fedsemi.engines.allocator import keep_freed_memory
+from fedsemi.session import available_cores
 
 ITEMS: dict[str, Callable[[int], Section]] = {
     "limit": limit,
@@ -69,12 +70,11 @@ def _score(parts: Sequence[str]) -> str:
 
 
 def _head(parts: Sequence[str]) -> str:
-    cores_ = len(os.sched_getaffinity(0))
     return (
         "# Benchmark results\n\n"
         "Written by `make bench`. Contenders take turns within one run and the medians "
         "are compared, so ratios carry over to other machines better than seconds.\n\n"
-        f"{cores_} cores, {platform.machine()}, torch {torch.__version__}, "
+        f"{available_cores()} cores, {platform.machine()}, torch {torch.__version__}, "
         f"{torch.backends.cpu.get_cpu_capability()}. {_score(parts)}\n"
     )
 

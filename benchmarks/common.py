@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from fedsemi.data.augment import Views
+from fedsemi.data.augment import Views, pre_size
 from fedsemi.data.client import Client
 from fedsemi.engines.in_process import InProcess
 from fedsemi.engines.workers import Workers
@@ -64,8 +64,7 @@ def make_setup(
     model: str = "resnet8", width: int | None = None, size: int = 32
 ) -> Setup:
     """Describe the network and the views, with the paper's room for crops."""
-    pre = {32: 40, 224: 250}.get(size, round(size * 1.25))
-    views = Views(size, pre, (0.5, 0.5, 0.5), (0.25, 0.25, 0.25))
+    views = Views(size, pre_size(size), (0.5, 0.5, 0.5), (0.25, 0.25, 0.25))
     return Setup(ModelSpec(model, 10, 3, width, size), views)
 
 

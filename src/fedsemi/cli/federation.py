@@ -94,8 +94,9 @@ def certificates(
     """Make a CA, the coordinator's certificate and a key for every site of a trial."""
     require_flower()
     from fedsemi.engines.flower.certificates import make_certificates
+    from fedsemi.engines.flower.trial import site_folders
 
-    sites = sorted(path.parent for path in folder.glob("*/site.json"))
+    sites = site_folders(folder)
     if not sites:
         raise DataError(
             f"there is no site in '{folder}'; write some with `fedsemi deal`",
