@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,6 @@ from fedsemi.messages import Update
 from fedsemi.models import ModelSpec
 from fedsemi.seeds import Streams
 from fedsemi.session import train
-
-NUM_CLASSES = 4
 
 
 @pytest.fixture(autouse=True)
@@ -58,13 +57,19 @@ def real_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def setup() -> Setup:
     """A tiny network on colour images of 8 pixels."""
     views = Views(size=8, pre=10, mean=(0.5,) * 3, std=(0.25,) * 3)
-    model = ModelSpec("resnet8", NUM_CLASSES, width=4, image_size=8)
+    model = ModelSpec("resnet8", 4, width=4, image_size=8)
     return Setup(model, views, LocalTraining(batch_size=8))
 
 
 @pytest.fixture
+def tiny_setup(setup: Setup) -> Setup:
+    """The smallest network, for three classes."""
+    return replace(setup, model=ModelSpec("resnet8", 3, width=2, image_size=8))
+
+
+@pytest.fixture
 def make_client() -> Callable[..., Client]:
-    """Make a client of random images; all labels are below four."""
+    """Make a client of random images; all labels are below three."""
 
     def make(id: int = 0, labeled: int = 0, unlabeled: int = 0) -> Client:
         generator = torch.Generator().manual_seed(id)
@@ -73,7 +78,7 @@ def make_client() -> Callable[..., Client]:
             shape = (count, 3, 8, 8)
             return torch.randint(256, shape, dtype=torch.uint8, generator=generator)
 
-        labels = torch.arange(labeled) % NUM_CLASSES
+        labels = torch.arange(labeled) % 3
         return Client(id, images(labeled), labels, images(unlabeled))
 
     return make

@@ -6,42 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-import torch
 
-from fedsemi.data.augment import Views
 from fedsemi.data.client import Client
 from fedsemi.engines import local_engine
-from fedsemi.local import LocalTraining, Setup
 from fedsemi.messages import Memory, Update, Weights
-from fedsemi.models import ModelSpec
 from fedsemi.rounds import run
-
-CLASSES = 3
-
-
-@pytest.fixture
-def tiny_setup() -> Setup:
-    """Make the smallest network with its views."""
-    views = Views(8, 10, (0.5, 0.5, 0.5), (0.25, 0.25, 0.25))
-    return Setup(
-        ModelSpec("resnet8", CLASSES, width=2, image_size=8),
-        views,
-        LocalTraining(batch_size=8),
-    )
-
-
-@pytest.fixture
-def make_client() -> Callable[[int, int, int], Client]:
-    """Make a client of random images with (id, labels, unlabeled images)."""
-
-    def make(id: int, num_labeled: int, num_unlabeled: int) -> Client:
-        draw = torch.Generator().manual_seed(id + 1)
-        shape = (num_labeled + num_unlabeled, 3, 8, 8)
-        images = torch.randint(256, shape, generator=draw).to(torch.uint8)
-        labels = torch.randint(CLASSES, (num_labeled,), generator=draw)
-        return Client(id, images[:num_labeled], labels, images[num_labeled:])
-
-    return make
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import shutil
@@ -108,12 +107,6 @@ class Browser:
         """Press a key."""
         for kind in ("keyDown", "keyUp"):
             self("Input.dispatchKeyEvent", type=kind, key=name, code=name)
-
-    def shoot(self, path: Path, clip: dict[str, float] | None = None) -> None:
-        """Save what is to be seen."""
-        area = {"clip": {**clip, "scale": 1}} if clip else {}
-        data = self("Page.captureScreenshot", format="png", **area)["data"]
-        path.write_bytes(base64.b64decode(data))
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
