@@ -5,9 +5,9 @@ BIN    := $(VENV)/bin
 # Pins for everything; pip must see them in the same command that asks for a package.
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-TORTURED := tests/reliability tests/test_gate.py tests/test_guard.py tests/test_rounds.py \
-	tests/test_storage.py tests/test_config_file.py tests/test_config_sites.py \
-	tests/data/test_safe_files.py tests/data/test_label_table.py \
+TORTURED := tests/reliability tests/test_gate.py tests/test_guard.py tests/test_replies.py \
+	tests/test_rounds.py tests/test_storage.py tests/test_config_file.py \
+	tests/test_config_sites.py tests/data/test_safe_files.py tests/data/test_label_table.py \
 	tests/data/test_decode.py tests/data/test_folder.py tests/data/test_sites.py \
 	tests/engines/flower/test_stragglers.py
 
