@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import subprocess
@@ -18,7 +19,7 @@ from fedsemi.blueprint import Blueprint
 from fedsemi.checkpoint import Cursor
 from fedsemi.errors import Mismatch
 
-_SOFTWARE = ("threads_per_worker", "torch", "cpu", "seed_scheme")
+_SOFTWARE = ("fedsemi_sha256", "threads_per_worker", "torch", "cpu", "seed_scheme")
 SEED_SCHEME = 1
 """Of seeds.seed_of: a change of how streams are named raises it."""
 
@@ -47,6 +48,7 @@ def identity(blueprint: Blueprint) -> dict[str, Any]:
         "seed_scheme": SEED_SCHEME,
         **blueprint.provenance(),
         "anchor_sha256": [getattr(m, "anchor_sha256", None) for m in methods],
+        "fedsemi_sha256": _source_sha256(),
         "threads_per_worker": 1,
         "torch": str(torch.__version__),
         "cpu": torch.backends.cpu.get_cpu_capability(),
@@ -77,7 +79,7 @@ def check_same_run(
     if all(key in _SOFTWARE for key in refused):
         raise Mismatch(
             f"cannot resume: {told}; the bits of a result hold for one version of "
-            "torch and one kind of CPU, go back to it or use --fork",
+            "fedsemi and torch and one kind of CPU, go back to it or use --fork",
             code="FS1302",
         )
     raise Mismatch(
@@ -148,6 +150,15 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
 def _shown(value: Any) -> str:
     text = str(value)
     return f"{text[:12]}…" if len(text) > 40 else text
+
+
+@cache
+def _source_sha256() -> str:
+    """Name the code that runs, also where a version number stays the same."""
+    package, sha = Path(__file__).parent, hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        sha.update(f"{path.relative_to(package)}\n".encode() + path.read_bytes())
+    return sha.hexdigest()
 
 
 @cache

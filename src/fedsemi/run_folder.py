@@ -28,6 +28,9 @@ from fedsemi.weights import digest
 MODEL = "model.safetensors"
 METRICS = "metrics.jsonl"
 
+_DERIVED = ("value.json", "model.onnx", "model.pt2")
+"""What other commands made of the model; a new run makes it untrue."""
+
 
 class RunFolder:
     """Config, manifest, metrics, checkpoints, summary and model of one run.
@@ -49,15 +52,11 @@ class RunFolder:
 
     @classmethod
     def new(cls, path: Path, blueprint: Blueprint, overwrite: bool = False) -> Self:
-        """Begin a run. An unfinished one in the same folder is not thrown away."""
+        """Begin a run. Another one in the same folder is not thrown away unasked."""
         folder = cls(path, blueprint)
-        if not overwrite and list(path.glob("ckpt-*")) and not folder._finished:
+        if not overwrite and (folder._finished or list(path.glob("ckpt-*"))):
             folder.close()
-            raise CannotCreate(
-                f"'{path}' holds an unfinished run; continue it with `fedsemi run "
-                f"--resume {path}`, choose another --out, or pass --overwrite",
-                code="FS1402",
-            )
+            raise _taken(path, folder._finished)
         try:
             folder._clear()
             folder._describe()
@@ -170,7 +169,7 @@ class RunFolder:
         self.start = found
 
     def _clear(self) -> None:
-        for name in ("summary.json", MODEL):
+        for name in ("summary.json", MODEL, *_DERIVED):
             remove(self.path / name)
         self._generations.clear()
         self._log = MetricsLog.new(self.path / METRICS)
@@ -240,3 +239,13 @@ def _summarize_stage(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _mean(records: Sequence[dict[str, Any]], name: str) -> float | None:
     values = [record[name] for record in records if record[name] is not None]
     return sum(values) / len(values) if values else None
+
+
+def _taken(path: Path, finished: bool) -> CannotCreate:
+    state = "a finished" if finished else "an unfinished"
+    keep = "" if finished else f"continue it with `fedsemi run --resume {path}`, "
+    return CannotCreate(
+        f"'{path}' holds {state} run; {keep}choose another --out, or pass "
+        "--overwrite to replace it",
+        code="FS1402",
+    )

@@ -62,6 +62,7 @@ REFUSED: list[tuple[str, Any]] = [
     ("data_sha256", "0" * 64),
     ("partition_sha256", "0" * 64),
     ("torch", "1.0"),
+    ("fedsemi_sha256", "0" * 64),
     ("cpu", "AVX9"),
     ("threads_per_worker", 2),
     ("anchor_sha256.1", "0" * 64),
@@ -97,8 +98,8 @@ def test_only_changes_that_alter_no_done_round_are_allowed(
             failed += path not in str(error)
     for path, value in ALLOWED:
         check_same_run(identity, changed(identity, path, value), CURSOR)
-    promise("CR-6 changed settings, data, software: right answer", 44, failed)
-    assert len(REFUSED) + len(ALLOWED) == 44 and failed == 0
+    promise("CR-6 changed settings, data, software: right answer", 45, failed)
+    assert len(REFUSED) + len(ALLOWED) == 45 and failed == 0
 
 
 def test_a_changed_version_of_torch_has_its_own_code(simulation: Any) -> None:
@@ -189,6 +190,19 @@ def test_a_run_resumed_in_workers_ends_in_the_same_bits(
         )
     promise(f"LD-4 runs with {workers} workers, one digest", runs, failed)
     assert failed == 0 and not mailboxes()
+
+
+def test_a_finished_run_is_replaced_only_if_that_is_asked_for(
+    toy: Any, go: Any, tmp_path: Path
+) -> None:
+    go(tmp_path, toy.simulation)
+    before = (tmp_path / "model.safetensors").read_bytes()
+    (tmp_path / "model.onnx").write_bytes(b"the old model")
+    with pytest.raises(CannotCreate, match=r"FS1402 .*a finished run; choose another"):
+        RunFolder.new(tmp_path, toy.simulation)
+    assert (tmp_path / "model.safetensors").read_bytes() == before
+    RunFolder.new(tmp_path, toy.simulation, overwrite=True).close()
+    assert not (tmp_path / "model.onnx").exists()
 
 
 def mailboxes() -> list[Path]:

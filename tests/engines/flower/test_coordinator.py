@@ -9,7 +9,7 @@ pytest.importorskip("flwr")
 from fedsemi.cli.federation import deal_out
 from fedsemi.engines.flower.coordinator import Coordinator
 from fedsemi.engines.flower.deployed import STATUS
-from fedsemi.errors import ConfigError, FedSemiError
+from fedsemi.errors import CannotCreate, ConfigError, FedSemiError
 
 from .conftest import tiny
 
@@ -19,6 +19,16 @@ def test_a_plan_that_acts_on_held_out_images_is_refused(tmp_path):
     deal_out(tiny(evaluation={"validation_fraction": 0.2}, **settings), tmp_path)
     with pytest.raises(ConfigError, match=r"FS4111 .*alarms\.action must be 'warn'"):
         Coordinator(tmp_path / "coordinator").submit()
+
+
+def test_a_finished_run_is_not_trained_over(tmp_path):
+    deal_out(tiny(), tmp_path)
+    done = tmp_path / "coordinator" / "run" / "summary.json"
+    done.parent.mkdir()
+    done.write_text("{}")
+    with pytest.raises(CannotCreate, match=r"FS1402 .*finished run; move it away"):
+        Coordinator(tmp_path / "coordinator").submit()
+    assert done.exists()
 
 
 def test_a_coordinator_without_certificates_says_how_to_make_them(tmp_path):

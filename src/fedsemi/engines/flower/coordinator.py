@@ -17,10 +17,11 @@ from fedsemi.engines.flower import processes
 from fedsemi.engines.flower.certificates import CA, SERVER, SERVER_KEY
 from fedsemi.engines.flower.deployed import LOG, STATUS
 from fedsemi.engines.flower.engine import PATIENCE, Patience
-from fedsemi.errors import ConfigError, FedSemiError
+from fedsemi.errors import CannotCreate, ConfigError, FedSemiError
 from fedsemi.storage import make_folder, write_whole
 
 PLAN = "plan.json"
+RUN = "run"
 _START_SECONDS = 120
 _END_SECONDS = 10
 _APP = """\
@@ -142,6 +143,12 @@ class Coordinator:
         if not plan.exists():
             raise ConfigError(
                 f"'{plan}' is missing; write it with `fedsemi deal`", code="FS4001"
+            )
+        if (self.folder / RUN / "summary.json").exists():
+            raise CannotCreate(
+                f"'{self.folder / RUN}' holds a finished run; move it away to train "
+                "again",
+                code="FS1402",
             )
         blueprint = read_blueprint(plan.read_text("utf-8"))
         if blueprint.experiment.alarms.action != "warn":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from fedsemi.engines.flower import processes
 from fedsemi.engines.flower.certificates import make_certificates
-from fedsemi.engines.flower.coordinator import Coordinator, forget
+from fedsemi.engines.flower.coordinator import RUN, Coordinator, forget
 from fedsemi.engines.flower.node import Node
 
 _HOSTS = ("127.0.0.1", "localhost")
@@ -20,6 +21,8 @@ def run_trial(folder: Path, show: Callable[[str], None]) -> None:
     sites = site_folders(folder)
     make_certificates(folder / "coordinator", sites, _HOSTS)
     forget(folder / "coordinator")
+    # A trial begins anew; a real coordinator never replaces a finished run.
+    shutil.rmtree(folder / "coordinator" / RUN, ignore_errors=True)
     coordinator = Coordinator(folder / "coordinator", port=processes.free_port())
     server = f"127.0.0.1:{coordinator.port}"
     with coordinator.serving(), running_sites(sites, server):
