@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-import torch
 
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Client
@@ -31,22 +30,10 @@ SETUP = Setup(
 METHODS = {"supervised": SupervisedFedAvg(SETUP), "semianagg": SemiAnAgg(SETUP)}
 
 
-def make_client(id: int, num_labeled: int, num_unlabeled: int) -> Client:
-    generator = torch.Generator().manual_seed(id)
-    count = num_labeled + num_unlabeled
-    images = torch.randint(
-        256, (count, 3, 8, 8), generator=generator, dtype=torch.uint8
-    )
-    labels = torch.randint(3, (num_labeled,), generator=generator)
-    return Client(id, images[:num_labeled], labels, images[num_labeled:])
-
-
-CLIENTS = [
-    make_client(0, 70, 0),
-    make_client(1, 0, 90),
-    make_client(2, 0, 40),
-    make_client(3, 20, 30),
-]
+@pytest.fixture
+def clients(make_client) -> list[Client]:
+    sizes = [(70, 0), (0, 90), (0, 40), (20, 30)]
+    return [make_client(id, *size) for id, size in enumerate(sizes)]
 
 
 def leftovers() -> set[Path]:
@@ -56,34 +43,34 @@ def leftovers() -> set[Path]:
 
 def digest_after_two_rounds(
     name: str, engine: InProcess | Workers
-) -> tuple[str, list[str]]:
+) -> tuple[str, dict[int, str]]:
     method = METHODS[name]
     with engine:
         weights = SETUP.model.build(0).state_dict()
         state = method.init(weights, engine.clients(), seed=5)
         for done in run(method, engine, state, 2):
             state = done.state
-        memories = [digest(engine.memory(client.id)) for client in CLIENTS]
+        memories = {each.id: digest(engine.memory(each.id)) for each in state.clients}
     return digest(state.weights), memories
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_any_number_of_workers_gives_the_bits_of_one_process(name):
-    expected = digest_after_two_rounds(name, InProcess(METHODS[name], CLIENTS))
+def test_any_number_of_workers_gives_the_bits_of_one_process(name, clients):
+    expected = digest_after_two_rounds(name, InProcess(METHODS[name], clients))
     for workers in (1, 2, 4):
-        engine = Workers(METHODS[name], CLIENTS, workers)
+        engine = Workers(METHODS[name], clients, workers)
         assert digest_after_two_rounds(name, engine) == expected
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_the_order_of_clients_does_not_matter(name):
+def test_the_order_of_clients_does_not_matter(name, clients):
     method = METHODS[name]
-    forward = digest_after_two_rounds(name, InProcess(method, CLIENTS))
-    backward = digest_after_two_rounds(name, InProcess(method, CLIENTS[::-1]))
+    forward = digest_after_two_rounds(name, InProcess(method, clients))
+    backward = digest_after_two_rounds(name, InProcess(method, clients[::-1]))
     assert forward == backward
 
 
-def test_a_restored_memory_goes_on_where_it_was():
+def test_a_restored_memory_goes_on_where_it_was(clients):
     method = METHODS["semianagg"]
     weights = SETUP.model.build(0).state_dict()
 
@@ -95,12 +82,12 @@ def test_a_restored_memory_goes_on_where_it_was():
                 method.aggregate(state, engine.run(method.plan(state))).weights
             )
 
-    with InProcess(method, CLIENTS) as first:
+    with InProcess(method, clients) as first:
         first.run(method.plan(method.init(weights, first.clients())))
-        memories = {client.id: dict(first.memory(client.id)) for client in CLIENTS}
-    here = second_round(InProcess(method, CLIENTS), memories)
-    assert second_round(Workers(method, CLIENTS, 2), memories) == here
-    assert second_round(InProcess(method, CLIENTS), {}) != here
+        memories = {client.id: dict(first.memory(client.id)) for client in clients}
+    here = second_round(InProcess(method, clients), memories)
+    assert second_round(Workers(method, clients, 2), memories) == here
+    assert second_round(InProcess(method, clients), {}) != here
 
 
 @dataclass(frozen=True)
@@ -125,20 +112,20 @@ def run_once(method: SupervisedFedAvg, engine: Engine) -> Sequence[Update]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_error_names_the_client_and_the_round(workers):
+def test_an_error_names_the_client_and_the_round(workers, clients):
     method = Failing(SETUP)
     with (
-        local_engine(method, CLIENTS, workers) as engine,
+        local_engine(method, clients, workers) as engine,
         pytest.raises(ClientFailed, match="client 3 failed in round 6: Zero") as caught,
     ):
         run_once(method, engine)
     assert (caught.value.client, caught.value.round) == (3, 6)
 
 
-def test_a_killed_worker_is_told_in_one_line_and_leaves_nothing_behind():
+def test_a_killed_worker_is_told_in_one_line_and_leaves_nothing_behind(clients):
     method = Failing(SETUP, how="kill")
     with (
-        Workers(method, CLIENTS, 2) as engine,
+        Workers(method, clients, 2) as engine,
         pytest.raises(FedSemiError, match="worker process died") as caught,
     ):
         assert leftovers()
@@ -158,14 +145,14 @@ class CountingFrozen(SupervisedFedAvg):
         return replace(update, metrics={"frozen": gc.get_freeze_count()}), memory
 
 
-def test_a_worker_collects_no_garbage_among_what_it_shares_with_others():
+def test_a_worker_collects_no_garbage_among_what_it_shares_with_others(clients):
     method = CountingFrozen(SETUP)
-    with Workers(method, CLIENTS, 1) as engine:
+    with Workers(method, clients, 1) as engine:
         updates = run_once(method, engine)
     assert all(update.metrics["frozen"] > 10_000 for update in updates)
 
 
-def test_many_clients_keep_their_answers_on_disk_and_open_no_files():
+def test_many_clients_keep_their_answers_on_disk_and_open_no_files(make_client):
     method = METHODS["supervised"]
     clients = [make_client(id, 2, 0) for id in range(FEW + 1)]
     with local_engine(method, clients, workers=1) as engine:
