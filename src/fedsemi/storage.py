@@ -53,6 +53,8 @@ def replacing(path: Path, size: int) -> Iterator[Sink]:
         path: The file to make or to replace.
         size: How much room to reserve, in bytes; what is not used is given back.
     """
+    if path.is_dir():
+        raise CannotCreate(f"'{path}' is a folder; give the name of a file")
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC

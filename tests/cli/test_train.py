@@ -70,6 +70,7 @@ def test_a_run_keeps_everything_needed_to_read_it(config: Path, tmp_path: Path) 
     assert (out / "model.safetensors").stat().st_size > 1000
     assert json.loads((out / "config.json").read_text())["seed"] == 3
     assert "stage 2/2 semianagg round 1/1" in done.stdout
+    assert done.stdout.count("mean of the last 1 ") == 2  # there are no ten tests
 
 
 def test_a_users_mistake_gives_one_line_and_no_traceback(

@@ -28,9 +28,9 @@ def result(values: dict[int, float]) -> dict[str, Any]:
     }
 
 
-def printed(content: dict[str, Any]) -> list[str]:
+def printed(content: dict[str, Any], sites: dict[int, str] | None = None) -> list[str]:
     console = Console(file=StringIO(), width=80)
-    console.print(worth(content))
+    console.print(worth(content, sites or {}))
     assert isinstance(console.file, StringIO)
     return console.file.getvalue().splitlines()
 
@@ -54,3 +54,17 @@ def test_measures_that_are_equal_for_all_have_no_correlation_to_print() -> None:
     lines = [line.split() for line in printed(result({1: 0.0}))]
     assert ["share", "–", "left", "out,", "full", "9", "–", "–", "–"] in lines
     assert any(line[-5:] == ["0.50", "-0.25", "to", "1.00", "0.125"] for line in lines)
+
+
+def test_two_clients_are_too_few_for_rank_correlations() -> None:
+    content = result({0: 1.0, 1: 2.0})
+    for pair in content["correlations"]:
+        pair |= {"clients": 2, "rho": None}
+    text = "\n".join(printed(content))
+    assert "rank correlations need 3 unlabeled clients; there are 2" in text
+    assert "–" not in text
+
+
+def test_clients_with_names_are_named() -> None:
+    lines = printed(result({0: 1.0, 1: 2.0}), {0: "hospital-a", 1: "[b]"})
+    assert lines[-1] == "client 0 = hospital-a, client 1 = [b]"

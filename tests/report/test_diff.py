@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 
 from rich.console import Console
@@ -38,3 +39,21 @@ def test_runs_are_named_by_what_tells_them_apart(make_run) -> None:
     assert head.split() == ["setting", "first", "second"]
     assert row.split() == ["seed", "1", "5"]
     assert str(a.path.parent) not in text
+
+
+def test_a_run_that_has_not_ended_is_not_compared_in_silence(make_run) -> None:
+    ended = replace(read_run(make_run("a", rounds=12)), summary={"result": {}})
+    other = read_run(make_run("b", rounds=12))
+    del other.records[4:]
+    text = printed(ended, other)
+    assert "The settings are the same." in text
+    assert "b has not ended: 4 of 12 rounds, stage 1 of 1." in text
+    assert "a has not ended" not in text
+    assert "mean of the last 10 and 4 tests" in text
+
+
+def test_fewer_than_ten_tests_are_counted(make_run) -> None:
+    a, b = read_run(make_run("a", rounds=6)), read_run(make_run("b", rounds=6))
+    for run in (a, b):
+        run.records[2]["accuracy"] = None
+    assert "mean of the last 5 tests" in printed(a, b)

@@ -88,6 +88,12 @@ def test_a_run_that_has_not_begun_is_waited_for(tmp_path: Path) -> None:
     assert "not begun" in text
 
 
+def test_a_port_that_cannot_be_is_one_clean_line(make_run) -> None:
+    said = "cannot open port 99999 on 127.0.0.1: ports go from 0 to 65535; choose"
+    with pytest.raises(CannotCreate, match=said):
+        LivePage(make_run(), 99999)
+
+
 def test_a_port_in_use_is_named(make_run) -> None:
     folder = make_run()
     with following(folder) as server:

@@ -22,6 +22,7 @@ from fedsemi.errors import ConfigError, StorageError
 from fedsemi.experiment import Step, conduct
 from fedsemi.progress import client_table, duration
 from fedsemi.report.live import following
+from fedsemi.report.run import Run, read_run
 from fedsemi.run_folder import RunFolder
 from fedsemi.session import available_cores, carry_on
 
@@ -127,7 +128,7 @@ def run(
             last, summary = watch(conduct(simulation, cores, folder.start))
     if last is not None:
         console.print(client_table(last.record))
-    console.print(_result_table(summary))
+    console.print(_result_table(summary, read_run(out)))
     console.print(f"{duration(summary['seconds'])}; records in {out}", soft_wrap=True)
 
 
@@ -187,18 +188,24 @@ def _live_page(out: Path, console: Console) -> Iterator[None]:
     console.print(f"the page is closed; `fedsemi watch {out}` opens it again")
 
 
-def _result_table(summary: dict[str, Any]) -> Table:
+def _result_table(summary: dict[str, Any], run: Run) -> Table:
     table = Table(box=None, header_style="dim", padding=(0, 2))
     for name in ("stage", "method", "which", "accuracy", "B-Acc", "AUC"):
         table.add_column(name)
     for stage in summary["stages"]:
-        for which in ("last_round", "mean_of_last_10", "best_round_on_test_set"):
+        tests = len(run.last_tests(stage["stage"]))
+        shown = {
+            "last_round": "last round",
+            "mean_of_last_10": f"mean of the last {tests}",
+            "best_round_on_test_set": "best round on test set",
+        }
+        for which, words in shown.items():
             scores = stage[which]
             auc = scores["auc"]
             table.add_row(
                 str(stage["stage"] + 1),
                 stage["method"],
-                which.replace("_", " "),
+                words,
                 f"{scores['accuracy']:.2%}",
                 f"{scores['balanced_accuracy']:.2%}",
                 "–" if auc is None else f"{auc:.2%}",

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from fedsemi.build import build
 from fedsemi.cli.options import DataDir, Workers
@@ -22,6 +23,7 @@ from fedsemi.session import available_cores
 from fedsemi.storage import read_weights, write_whole
 from fedsemi.valuation.measure import Kind, Valuer
 from fedsemi.valuation.measure import value as value_clients
+from fedsemi.valuation.ranks import FEWEST
 
 _DEFAULT = [Kind.marginal, Kind.shapley, Kind.warm]
 
@@ -60,12 +62,17 @@ def value(
     with one_thread():
         result = value_clients(found, valuer, kinds)
     write_whole(run / "value.json", (json.dumps(result, indent=1) + "\n").encode())
-    console.print(worth(result))
+    console.print(worth(result, found.sites))
     console.print(f"saved {Path(run) / 'value.json'}", soft_wrap=True)
 
 
-def worth(result: dict[str, Any]) -> RenderableType:
-    """Show each client by every measure, and how far the measures agree."""
+def worth(result: dict[str, Any], sites: dict[int, str]) -> RenderableType:
+    """Show each client by every measure, and how far the measures agree.
+
+    Args:
+        result: What value.json holds.
+        sites: The name of each client, where it has one.
+    """
     measures = result["measures"]
     table = Table(box=None, header_style="dim", padding=(0, 1))
     table.add_column("client", justify="right")
@@ -78,14 +85,20 @@ def worth(result: dict[str, Any]) -> RenderableType:
         f"scored on {result['scored_on']}, in log-likelihood per image; * the 95 % "
         "interval, which value.json has, leaves out zero"
     )
-    return Group(table, _agreement(result["correlations"]), note)
+    key = ", ".join(f"client {id} = {name}" for id, name in sites.items())
+    parts = (table, _agreement(result["correlations"]), note)
+    return Group(*parts, *([Text(key)] if key else []))
 
 
-def _agreement(correlations: list[dict[str, Any]]) -> Table:
+def _agreement(correlations: list[dict[str, Any]]) -> RenderableType:
+    enough = [c for c in correlations if c["clients"] >= FEWEST]
+    if not enough:
+        most = max((c["clients"] for c in correlations), default=0)
+        return f"rank correlations need {FEWEST} unlabeled clients; there are {most}"
     table = Table(box=None, header_style="dim", padding=(0, 1))
     for name in ("rank correlation of", "clients", "rho", "95 % interval", "p"):
         table.add_column(name)
-    for c in correlations:
+    for c in enough:
         shown = ["–"] * 3
         if c["rho"] is not None:
             interval = f"{c['low']:.2f} to {c['high']:.2f}"

@@ -22,7 +22,9 @@ _ASIDE = {"seconds", "stage", "round", "rounds"}
 def differences(a: Run, b: Run) -> RenderableType:
     """Show in what two runs differ."""
     names = distinct_names([a, b])
-    parts = [_settings(a, b, names), Text(), _results(a, b, names), Text()]
+    pairs = zip((a, b), names, strict=True)
+    ends = [_unfinished(run, name) for run, name in pairs if not run.finished]
+    parts = [_settings(a, b, names), *ends, Text(), _results(a, b, names), Text()]
     return Group(*parts, first_difference(a, b), _rounds(a, b, names))
 
 
@@ -40,6 +42,13 @@ def first_difference(a: Run, b: Run) -> str:
     return f"The {len(pairs)} rounds that both have are the same to the last digit."
 
 
+def _unfinished(run: Run, name: str) -> Text:
+    stage = run.records[-1]["stage"] + 1 if run.records else 1
+    place = f"{len(run.records)} of {run.num_rounds} rounds"
+    stages = f", stage {stage} of {len(run.methods)}"
+    return Text(f"{name} has not ended: {place}{stages}.")
+
+
 def _settings(a: Run, b: Run, names: Sequence[str]) -> RenderableType:
     found = differing([a, b])
     if not found:
@@ -54,11 +63,14 @@ def _settings(a: Run, b: Run, names: Sequence[str]) -> RenderableType:
 
 def _results(a: Run, b: Run, names: Sequence[str]) -> RenderableType:
     table = Table(box=None, header_style="dim", padding=(0, 2))
-    table.add_column("mean of the last 10 tests")
+    counts = [len(run.last_tests()) for run in (a, b)]
+    table.add_column(
+        f"mean of the last {' and '.join(map(str, dict.fromkeys(counts)))} tests"
+    )
     for name in (*names, "difference"):
         table.add_column(name, justify="right", overflow="fold")
     for name in MAIN_SCORES:
-        values = [_last_ten(run, name) for run in (a, b)]
+        values = [_mean(run, name) for run in (a, b)]
         table.add_row(name.replace("_", " "), *map(_percent, values), _gap(values))
     return table
 
@@ -76,14 +88,9 @@ def _rounds(a: Run, b: Run, names: Sequence[str]) -> RenderableType:
     return table
 
 
-def _last_ten(run: Run, name: str) -> float | None:
-    last = [record for record in run.records if record["stage"] == _last_stage(run)]
-    values = [record[name] for record in last if record.get(name) is not None][-10:]
+def _mean(run: Run, name: str) -> float | None:
+    values = [test[name] for test in run.last_tests() if test.get(name) is not None]
     return sum(values) / len(values) if values else None
-
-
-def _last_stage(run: Run) -> int:
-    return int(run.records[-1]["stage"]) if run.records else 0
 
 
 def _percent(value: float | None) -> str:

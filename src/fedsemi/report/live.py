@@ -42,10 +42,10 @@ class LivePage(ThreadingHTTPServer):
         self.listeners: list[Thread] = []
         try:
             super().__init__((HOST, port), _Handler)
-        except (OSError, OverflowError) as error:
-            raise CannotCreate(
-                f"cannot open port {port} on {HOST}: {error}; choose another --port"
-            ) from None
+        except OSError as error:
+            raise _cannot_open(port, error.strerror or str(error)) from None
+        except OverflowError:
+            raise _cannot_open(port, "ports go from 0 to 65535") from None
 
     @property
     def address(self) -> str:
@@ -154,6 +154,12 @@ class _Handler(BaseHTTPRequestHandler):
         if length is not None:
             self.send_header("Content-Length", str(length))
         self.end_headers()
+
+
+def _cannot_open(port: int, why: str) -> CannotCreate:
+    return CannotCreate(
+        f"cannot open port {port} on {HOST}: {why}; choose another --port"
+    )
 
 
 def _trace(path: Path) -> tuple[int, int]:

@@ -37,6 +37,28 @@ class Run:
         return sum(stage["rounds"] for stage in self.config["stages"])
 
     @property
+    def finished(self) -> bool:
+        """Whether all rounds were made."""
+        return bool(self.summary)
+
+    @property
+    def sites(self) -> dict[int, str]:
+        """The name of each client that is a folder of its own."""
+        clients = self.analysis.get("clients") or {}
+        return {int(id): own["site"] for id, own in clients.items() if own.get("site")}
+
+    def last_tests(self, stage: int | None = None) -> list[dict[str, Any]]:
+        """The rounds that means of a stage are over: ten tests, or all if fewer.
+
+        Args:
+            stage: The latest one if None.
+        """
+        if stage is None:
+            stage = self.records[-1]["stage"] if self.records else 0
+        rounds = [record for record in self.records if record["stage"] == stage]
+        return [each for each in rounds if each.get("accuracy") is not None][-10:]
+
+    @property
     def methods(self) -> list[str]:
         """The method of each stage."""
         return [stage["method"] for stage in self.config["stages"]]

@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 Values = npt.NDArray[np.float64]
 
+FEWEST = 3
+"""Two clients are always in the same order or in the opposite one."""
+
 _DRAWS = 2000
 
 
@@ -21,7 +24,7 @@ class Correlation:
     b: str
     clients: int
     rho: float | None
-    """None where a measure is the same for everybody."""
+    """None where a measure is the same for everybody, or clients are too few."""
     low: float | None
     high: float | None
     """95 % interval: clients drawn with replacement."""
@@ -56,7 +59,7 @@ def ranks(x: Values) -> Values:
 def _correlation(a: str, b: str, x: Values, y: Values, seed: int) -> Correlation:
     both = np.isfinite(x) & np.isfinite(y)
     x, y = x[both], y[both]
-    rho = spearman(x, y) if len(x) > 2 else None
+    rho = spearman(x, y) if len(x) >= FEWEST else None
     if rho is None:
         return Correlation(a, b, len(x), None, None, None, None)
     rng = np.random.default_rng(seed)
