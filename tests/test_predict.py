@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from fedsemi.data.folder import read_site
 from fedsemi.errors import DataError, StorageError
 from fedsemi.exports import load_model
 from fedsemi.model_card import ModelCard
-from fedsemi.predict import as_csv, open_model, predictions, read_picture
+from fedsemi.predict import open_model, predictions, read_picture
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def photos(tmp_path: Path) -> Path:
 
 
 def test_each_picture_gets_its_class_and_probability(real_run, photos) -> None:
-    found = list(predictions(real_run, photos))
+    found = predictions(real_run, photos).rows
     model, card = load_model(real_run)
     with torch.inference_mode():
         probs = model(load("synthetic").test.images[:3])
@@ -44,7 +45,7 @@ def test_each_picture_gets_its_class_and_probability(real_run, photos) -> None:
 def test_pictures_of_any_size_and_kind_are_taken(real_run, photos) -> None:
     Image.new("LA", (50, 9)).save(photos / "grey.png")
     Image.new("RGB", (7, 33)).save(photos / "photo.JPG", format="JPEG")
-    lines = as_csv(real_run, photos).splitlines()
+    lines = predictions(real_run, photos).as_csv().splitlines()
     assert lines[0] == "file,class,probability"
     assert len(lines) == 6
 
@@ -90,16 +91,33 @@ def test_pictures_are_read_as_those_of_the_training(tmp_path: Path) -> None:
     assert ModelCard.from_json(card.as_json(), tmp_path) == card
 
 
-def test_a_broken_picture_is_named(real_run, photos) -> None:
+def test_a_broken_picture_is_named_and_the_others_are_classified(
+    real_run, photos
+) -> None:
     (photos / "broken.png").write_bytes(b"no")
-    with pytest.raises(DataError, match=r"broken\.png"):
-        list(predictions(real_run, photos))
+    found = predictions(real_run, photos)
+    assert len(found.rows) == 3
+    (line,) = found.left_out
+    assert line.startswith("FS3101") and "broken.png" in line
+
+
+def test_a_folder_of_broken_pictures_is_refused(real_run, tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"no")
+    with pytest.raises(DataError, match=r"no picture .*a\.png"):
+        predictions(real_run, tmp_path)
+
+
+def test_a_card_of_an_earlier_version_is_read(real_run, tmp_path: Path) -> None:
+    _, card = load_model(real_run)
+    old = json.loads(card.as_json())
+    del old["pixels"]
+    assert ModelCard.from_json(json.dumps(old), tmp_path) == card
 
 
 def test_an_empty_folder_is_refused(real_run, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match=r"has no \.png"):
-        list(predictions(real_run, tmp_path / "empty"))
+        predictions(real_run, tmp_path / "empty")
 
 
 @pytest.mark.parametrize("name", ["nothing", "bad.onnx", "bad.pt2", "bad.zip"])

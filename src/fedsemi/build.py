@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from fedsemi.blueprint import Blueprint
 from fedsemi.config import DataSettings, Experiment
 from fedsemi.data.augment import Views, pre_size
@@ -13,7 +15,7 @@ from fedsemi.data.dataset import Dataset
 from fedsemi.data.datasets import load
 from fedsemi.data.partition import Partition, make_partition
 from fedsemi.data.sites import FolderFederation, read_federation
-from fedsemi.errors import DataError
+from fedsemi.errors import ConfigError, DataError
 from fedsemi.methods import LABELS_ONLY
 from fedsemi.models import ModelSpec
 from fedsemi.simulation.federation import Federation, make_federation
@@ -60,6 +62,7 @@ class Simulation(Blueprint):
 
 def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
     """Read the data, deal it out, and describe the network."""
+    check_device(experiment.device)
     folders = read_folders(experiment)
     if folders is not None:
         dataset, partition = folders.dataset, folders.partition
@@ -84,6 +87,19 @@ def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
     return Simulation(
         experiment, model, views, names, dataset, partition, federation, folders
     )
+
+
+def check_device(name: str) -> None:
+    """Refuse a device that this machine does not have, before anything is read."""
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError) as error:
+        reason = " ".join(str(error).split(".")[0].split())
+        raise ConfigError(
+            f"device '{name}' cannot be used here ({reason}); leave it at 'cpu', or "
+            "install a torch that has it",
+            code="FS4113",
+        ) from None
 
 
 def read_folders(experiment: Experiment) -> FolderFederation | None:

@@ -49,7 +49,7 @@ class ModelCard:
                 ModelSpec(**content["spec"]),
                 tuple(content["class_names"]),
                 Views(**(views | {"mean": mean, "std": std})),
-                _pixels(content["pixels"]),
+                _pixels(content.get("pixels", {}), len(mean)),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise StorageError(
@@ -59,10 +59,15 @@ class ModelCard:
             ) from None
 
 
-def _pixels(content: dict[str, Any]) -> Pixels:
-    limits = content["deep_range"] and tuple(content["deep_range"])
-    background = tuple(content["background"])
-    return Pixels(**(content | {"background": background, "deep_range": limits}))
+def _pixels(content: dict[str, Any], channels: int) -> Pixels:
+    plain = Pixels(0, channels)  # cards of earlier versions do not say
+    limits = content.get("deep_range") and tuple(content["deep_range"])
+    return Pixels(
+        content.get("side", plain.side),
+        content.get("channels", plain.channels),
+        tuple(content.get("background", plain.background)),
+        limits,
+    )
 
 
 def write_card(folder: Path, blueprint: Blueprint) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -44,26 +45,47 @@ def open_model(path: Path) -> tuple[Model, ModelCard]:
     )
 
 
-def predictions(model: Path, folder: Path) -> Iterator[tuple[str, str, float]]:
-    """Yield file, class and probability for every picture in a folder."""
+@dataclass(frozen=True)
+class Predictions:
+    """What a model takes pictures for."""
+
+    rows: tuple[tuple[str, str, float], ...]
+    """File, class and probability."""
+    left_out: tuple[str, ...]
+    """Files that cannot be read, and why."""
+
+    def as_csv(self) -> str:
+        """Write the rows as CSV: file, class, probability."""
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(["file", "class", "probability"])
+        writer.writerows([file, name, f"{p:.6f}"] for file, name, p in self.rows)
+        return text.getvalue()
+
+
+def predictions(model: Path, folder: Path) -> Predictions:
+    """Classify every picture in a folder that can be read.
+
+    Raises:
+        DataError: There is none.
+    """
     run, card = open_model(model)
-    names = pictures(folder)
+    names, rows, left_out = pictures(folder), [], list[str]()
     for start in range(0, len(names), _BATCH):
-        some = names[start : start + _BATCH]
-        images = torch.cat([read_picture(folder, name, card) for name in some])
-        with torch.inference_mode():
-            probability, label = run(images).max(1)
-        for name, p, c in zip(some, probability.tolist(), label.tolist(), strict=True):
-            yield name, card.class_names[c], p
-
-
-def as_csv(model: Path, folder: Path) -> str:
-    """Write predictions as CSV: file, class, probability."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["file", "class", "probability"])
-    writer.writerows([f, c, f"{p:.6f}"] for f, c, p in predictions(model, folder))
-    return text.getvalue()
+        images = {}
+        for name in names[start : start + _BATCH]:
+            try:
+                images[name] = read_picture(folder, name, card)
+            except Refused as error:
+                left_out.append(f"{error.code} '{folder / name}' {error}")
+        if images:
+            with torch.inference_mode():
+                best = run(torch.cat(list(images.values()))).max(1)
+            labels = [card.class_names[label] for label in best.indices.tolist()]
+            rows += list(zip(images, labels, best.values.tolist(), strict=True))
+    if not rows:
+        raise DataError(f"no picture of '{folder}' can be read: {left_out[0]}")
+    return Predictions(tuple(rows), tuple(left_out))
 
 
 def pictures(folder: Path) -> list[str]:
@@ -84,11 +106,11 @@ def read_picture(folder: Path, name: str, card: ModelCard) -> Tensor:
 
     Returns:
         uint8 [1, channels, size, size].
+
+    Raises:
+        Refused: It is damaged, too large, or of a mode that needs a setting.
     """
-    try:
-        array = decode(name, read_regular(folder, name), card.pixels).array
-    except Refused as error:
-        raise DataError(f"'{folder / name}' {error}", error.code) from None
+    array = decode(name, read_regular(folder, name), card.pixels).array
     return resize(torch.from_numpy(array.copy())[None], card.views.size)
 
 

@@ -101,6 +101,8 @@ class Failing(SupervisedFedAvg):
     ) -> tuple[Update, Memory]:
         if client.id == 3 and self.how == "raise":
             raise ZeroDivisionError("no such luck")
+        if client.id == 3 and self.how == "exit":
+            os._exit(1)
         if client.id == 3:
             os.kill(os.getpid(), signal.SIGKILL)
         return super().train(task, client, memory)
@@ -132,6 +134,16 @@ def test_a_killed_worker_is_told_in_one_line_and_leaves_nothing_behind(clients):
         run_once(method, engine)
     assert caught.value.code == "FS7101"
     assert not leftovers()
+
+
+def test_a_worker_that_ends_by_itself_is_not_taken_for_lack_of_memory(clients):
+    method = Failing(SETUP, how="exit")
+    with (
+        Workers(method, clients, 2) as engine,
+        pytest.raises(FedSemiError, match="ended with exit code 1") as caught,
+    ):
+        run_once(method, engine)
+    assert caught.value.code != "FS7101"
 
 
 @dataclass(frozen=True)

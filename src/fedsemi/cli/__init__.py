@@ -8,6 +8,7 @@ import traceback
 from typing import Annotated
 
 import typer
+from click.exceptions import Abort, NoArgsIsHelpError, UsageError
 
 import fedsemi
 from fedsemi.cli import (
@@ -24,11 +25,18 @@ from fedsemi.cli import (
     use,
     value,
 )
-from fedsemi.errors import FedSemiError, OutOfMemory, lacks_memory
+from fedsemi.errors import (
+    ConfigError,
+    FedSemiError,
+    Interrupted,
+    OutOfMemory,
+    lacks_memory,
+)
 
 app = typer.Typer(
     name="fedsemi",
     no_args_is_help=True,
+    suggest_commands=False,  # click does it, too
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
@@ -89,7 +97,11 @@ def _options(
 def main() -> None:
     """Run the command line; a user's mistake gives one line and an exit code."""
     try:
-        app()
+        # Mistakes in the command line itself come as exceptions, too.
+        sys.exit(app(prog_name="fedsemi", standalone_mode=False))
+    except NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(ConfigError.exit_code)
     except Exception as error:
         if "--debug" in sys.argv or os.environ.get("FEDSEMI_DEBUG"):
             traceback.print_exc()
@@ -102,6 +114,12 @@ def _named(error: Exception) -> FedSemiError:
     """Give what fedsemi did not raise on purpose a code and a remedy."""
     if isinstance(error, FedSemiError):
         return error
+    if isinstance(error, UsageError):
+        command = error.ctx.command_path if error.ctx else "fedsemi"
+        said = error.format_message().rstrip(".")
+        return ConfigError(f"{said}; see `{command} --help`", code="FS4112")
+    if isinstance(error, Abort):
+        return Interrupted("stopped", code="FS1002")
     if lacks_memory(error):
         return OutOfMemory("there is no memory left; use fewer or smaller images")
     return FedSemiError(

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from fedsemi import exports
 from fedsemi.cli.see import RunPath
-from fedsemi.predict import as_csv
+from fedsemi.predict import predictions
 from fedsemi.report.run import read_run
 from fedsemi.storage import make_folder, write_whole
 
@@ -59,12 +59,19 @@ def predict(
 ) -> None:
     """Classify the pictures of a folder; prints CSV with file, class, probability.
 
+    Pictures that cannot be read are named and left out.
+
     Example: fedsemi predict runs/demo/semianagg photos --out classes.csv
     """
-    text = as_csv(model, folder)
+    found = predictions(model, folder)
+    for line in found.left_out:
+        typer.echo(line, err=True)
+    if found.left_out:
+        total = len(found.rows) + len(found.left_out)
+        typer.echo(f"left out {len(found.left_out)} of {total} pictures", err=True)
     if out is None:
-        print(text, end="")
+        print(found.as_csv(), end="")
     else:
         make_folder(out.parent)
-        write_whole(out, text.encode())
+        write_whole(out, found.as_csv().encode())
         Console().print(f"saved {out}", soft_wrap=True)

@@ -23,7 +23,7 @@ from fedsemi.data.client import Client
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import train_client
 from fedsemi.engines.mailbox import Mailbox
-from fedsemi.errors import OutOfMemory
+from fedsemi.errors import FedSemiError, OutOfMemory
 from fedsemi.messages import ClientInfo, Memory, Task, Update
 from fedsemi.method import Method
 
@@ -138,13 +138,24 @@ class Workers:
         try:
             replies = pipe.recv()
         except (EOFError, ConnectionError):
-            raise OutOfMemory(
-                "a worker process died, most likely for lack of memory; use fewer "
-                "workers, or a smaller batch size in a new run"
-            ) from None
+            raise self._died(self._pipes.index(pipe)) from None
         if isinstance(replies, Exception):
             raise replies
         return [self._opened(update, name) for update, name in replies]
+
+    def _died(self, number: int) -> FedSemiError:
+        """Tell a worker that the system killed from one that could not work."""
+        process = self._processes[number]
+        process.join(timeout=5)
+        if process.exitcode is not None and process.exitcode > 0:
+            return FedSemiError(
+                f"a worker process ended with exit code {process.exitcode}, see the "
+                "lines above; was fedsemi changed while it ran?"
+            )
+        return OutOfMemory(
+            "a worker process died, most likely for lack of memory; use fewer "
+            "workers, or a smaller batch size in a new run"
+        )
 
     def _opened(self, update: Update, name: str) -> Update:
         weights = self._mailbox.get(name)
