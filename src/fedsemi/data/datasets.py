@@ -127,7 +127,6 @@ def load(
     *,
     image_size: int | None = None,
     split: str = "image",
-    split_seed: int = 0,
 ) -> Dataset:
     """Read a data set from the first folder that has it.
 
@@ -139,7 +138,6 @@ def load(
         split: Which images are for testing. "image" is the official or usual part;
             for ISIC, "lesion" keeps each lesion on one side; for ISIC and CIFAR-100-LT
             also the path of a published index file (`.pth`).
-        split_seed: Of the draw of an ISIC split.
     """
     source = DATASETS.get(name)
     if source is None:
@@ -151,7 +149,7 @@ def load(
     _check_options(source, image_size, split)
     folders = search_path(data_dir)
     for folder in folders:
-        dataset = source.read(Request(folder, image_size, split, split_seed))
+        dataset = source.read(Request(folder, image_size, split))
         if dataset is not None:
             return dataset
     raise _missing(source, folders)

@@ -41,7 +41,8 @@ def write_official(folder, folders, num=30):
         Image.new("RGB", (60, 45), (n * 8, 0, 0)).save(place / f"ISIC_{n:07}.jpg")
         dx = CLASS_NAMES[n % 3]
         rows.append([f"HAM_{n // 2}", f"ISIC_{n:07}", dx, "", 40.0, "male", "back"])
-    rows[4][4:] = ["", "", ""]
+    for row in rows[::2]:
+        row[4:] = ["", "", ""]
     with (folder / "HAM10000_metadata.csv").open("w", newline="") as file:
         csv.writer(file).writerows([COLUMNS, *rows])
 
@@ -75,12 +76,9 @@ def test_224_pixels_are_stored_as_250():
 
 def test_test_images_have_age_sex_and_site(tmp_path):
     write_official(tmp_path, ("HAM10000_images_part_1",))
-    seen = set()
-    for seed in range(8):
-        dataset = load("isic18", tmp_path, image_size=8, split_seed=seed)
-        columns = dataset.test_metadata
-        assert {len(words) for words in columns.values()} == {6}
-        seen |= set(zip(columns["age"], columns["sex"], columns["site"], strict=True))
+    columns = load("isic18", tmp_path, image_size=8).test_metadata
+    assert {len(words) for words in columns.values()} == {6}
+    seen = set(zip(columns["age"], columns["sex"], columns["site"], strict=True))
     assert seen == {("30-44", "male", "back"), ("unknown", "unknown", "unknown")}
 
 

@@ -101,7 +101,7 @@ def _compact(images: Path, table: Path, request: Request) -> Dataset:
 def _dataset(
     photos: Photos, images: Bytes, image_size: int, request: Request, origin: str
 ) -> Dataset:
-    train, test = split_rows(photos, request.split, request.split_seed)
+    train, test = split_rows(photos, request.split)
     _, lesions = np.unique(photos.lesions, return_inverse=True)
     return Dataset(
         name="isic18",

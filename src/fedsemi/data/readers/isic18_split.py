@@ -47,7 +47,7 @@ class Photos:
         )
 
 
-def split_rows(photos: Photos, split: str, seed: int) -> tuple[Rows, Rows]:
+def split_rows(photos: Photos, split: str, seed: int = 0) -> tuple[Rows, Rows]:
     """Return the rows for training and for testing.
 
     Args:

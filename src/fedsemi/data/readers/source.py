@@ -18,13 +18,11 @@ class Request:
         folder: Where to look; readers of installed packages pay no heed to it.
         image_size: The side of the network's input; None is the data set's own.
         split: "image", "lesion", or the path of a published index file.
-        split_seed: Of a split that is drawn.
     """
 
     folder: Path
     image_size: int | None = None
     split: str = "image"
-    split_seed: int = 0
 
 
 @dataclass(frozen=True)
