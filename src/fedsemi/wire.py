@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor
-
 from fedsemi.calibration import EDGES, PREFIX
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Update
 from fedsemi.method import Method
 from fedsemi.validation import METRIC as HELD_OUT
+from fedsemi.weights import num_bytes
 
 METRICS = frozenset(
     (
@@ -82,7 +81,7 @@ def check_declared(method: Method[Any], task: Task, update: Update) -> None:
 def fields_of(update: Update) -> Iterator[Field]:
     """List what an update holds, with the bytes of the values themselves."""
     tensors = update.weights.values()
-    size = sum(map(_size, tensors))
+    size = num_bytes(update.weights)
     numbers = sum(tensor.numel() for tensor in tensors)
     kind = f"{numbers:,} numbers in {len(update.weights)} tensors"
     yield Field("weights", kind, size, "the model after local training")
@@ -90,7 +89,8 @@ def fields_of(update: Update) -> Iterator[Field]:
         yield Field(name, "integer", 8, meaning)
     for name, tensor in update.statistics.items():
         kind = f"{str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)}"
-        yield Field(f"statistics.{name}", kind, _size(tensor), "read by the server")
+        size = num_bytes({name: tensor})
+        yield Field(f"statistics.{name}", kind, size, "read by the server")
     counts = [name for name in update.metrics if HELD_OUT.fullmatch(name)]
     for name in update.metrics:
         if name not in counts:
@@ -99,10 +99,6 @@ def fields_of(update: Update) -> Iterator[Field]:
         kind = f"{len(counts)} numbers"
         meaning = "counts on held-out images, by class and confidence"
         yield Field("metrics.held_out_*", kind, 8 * len(counts), meaning)
-
-
-def _size(tensor: Tensor) -> int:
-    return tensor.numel() * tensor.element_size()
 
 
 def _require(holds: bool, what: str) -> None:
