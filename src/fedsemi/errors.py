@@ -129,5 +129,12 @@ def lacks_memory(error: BaseException) -> bool:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return " (did you mean 'x'?)" for the known name most like `name`, or ""."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f" (did you mean '{close[0]}'?)" if close else ""
+    close = most_alike(name, known)
+    return f" (did you mean '{close}'?)" if close else ""
+
+
+def most_alike(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
+    """Return the known name most like `name`, upper and lower case being the same."""
+    folded = {each.casefold(): each for each in known}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=cutoff)
+    return folded[close[0]] if close else None

@@ -31,6 +31,26 @@ def test_too_many_bad_files_stop_and_the_limit_to_set_is_named(tmp_path: Path) -
     assert [it.file for it in report.left_out] == ["cat/bad.png"]
 
 
+def test_foreign_classes_stop_with_their_places_among_the_other_findings(
+    tmp_path: Path,
+) -> None:
+    a = make_site(tmp_path / "a", {"cat": 9, "dog": 9, "bird": 2})
+    b = make_site(tmp_path / "b", {"": 4}, start=50)
+    rows = "50.png,cat\n51.png,horse\n52.png,CAT\n53.png,horse\n"
+    (b / "labels.csv").write_text(f"file,label\n{rows}")
+    report = check(wish(a, b), 8)
+    assert texts(report, True) == [
+        "FS3202 a: bird/0.png: class 'bird' is not in the federation's list; "
+        "1 more like it",
+        "FS3202 b: labels.csv line 3: class 'horse' is not in the federation's list; "
+        "1 more like it",
+        "FS3201 b: 1 of 4 rows of labels.csv are bad, limit 1%; first: labels.csv "
+        "line 4: class 'CAT' unknown (did you mean 'cat'?)",
+    ]
+    assert [len(site) for site in report.sites] == [18, 1]
+    assert len(report.left_out) == 5
+
+
 def test_duplicates_are_counted_exactly(tmp_path: Path) -> None:
     a = make_site(tmp_path / "a", {"cat": 5, "dog": 5})
     b = make_site(tmp_path / "b", {"": 2}, start=50)

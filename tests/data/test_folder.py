@@ -51,7 +51,7 @@ def test_unknown_sub_folder_cannot_join_but_may_be_declared_no_class(
     tmp_path: Path,
 ) -> None:
     root = make_site(tmp_path / "s", {"dgo": 1})
-    with pytest.raises(DataError, match=r"FS3202 s: class 'dgo'.*did you mean 'dog'"):
+    with pytest.raises(DataError, match=r"FS3202 s: dgo/0.png: class 'dgo'.*'dog'"):
         read_site(root, wish(root), 8)
     site = read_site(root, wish(root, labels={"s": "none"}), 8)
     assert site.labels.tolist() == [-1]
@@ -86,6 +86,17 @@ def test_twenty_sites_with_a_foreign_class_cannot_join(
             failed += error.value.code != "FS3202" or name not in str(error.value)
     promise("IN-4 sites with a foreign class cannot join", 2 * len(FOREIGN), failed)
     assert failed == 0
+
+
+def test_foreign_class_of_a_table_is_refused_with_its_line(tmp_path: Path) -> None:
+    root = make_site(tmp_path / "s", {"": 2})
+    (root / "labels.csv").write_text("file,label\n0.png,cat\n1.png,CAT-SCAN\n")
+    with pytest.raises(DataError) as error:
+        read_site(root, wish(root), 8)
+    assert str(error.value).startswith(
+        "FS3202 s: labels.csv line 3: class 'CAT-SCAN' is not in the federation's list "
+        "(did you mean 'cat'?) — the site cannot join. The list is cat, dog; add"
+    )
 
 
 def test_bad_files_are_left_out_below_the_limit_and_stop_above(tmp_path: Path) -> None:

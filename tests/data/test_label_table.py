@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from fedsemi.data.label_table import read_table
+from fedsemi.data.label_table import FOREIGN, read_table
 from fedsemi.errors import DataError
 
 CLASSES = ["MEL", "NV", "BCC"]
@@ -30,9 +30,19 @@ def test_slip_is_named_with_its_line_and_the_nearest_class() -> None:
     assert bad.code == "FS3201" and table.labels == {"a.png": "MEL"}
 
 
-def test_foreign_class_cannot_join() -> None:
-    with pytest.raises(DataError, match="FS3202 s: class 'xyz' is not in"):
-        read_table(b"file,label\na.png,xyz\n", "s", CLASSES)
+@pytest.mark.parametrize("label", ["bcc", "BCCC", "CBC"])
+def test_slip_may_be_one_of_case_or_of_order(label: str) -> None:
+    (bad,) = read_table(f"file,label\na.png,{label}\n".encode(), "s", CLASSES).left_out
+    assert (bad.code, bad.line) == ("FS3201", 2)
+    assert bad.reason == f"class '{label}' unknown (did you mean 'BCC'?)"
+
+
+def test_foreign_class_is_left_out_as_such_with_its_line() -> None:
+    table = read_table(b"file,label\na.png,NV\nb.png,xyz\n", "s", CLASSES)
+    (bad,) = table.left_out
+    assert (bad.code, bad.line, bad.file) == (FOREIGN, 3, "b.png")
+    assert bad.reason == "class 'xyz' is not in the federation's list"
+    assert table.labels == {"a.png": "NV"}
 
 
 def test_file_with_two_labels_is_left_out_altogether() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy as np
 from fedsemi.data.augment import pre_size
 from fedsemi.data.dataset import UNKNOWN
 from fedsemi.data.folder import SiteData, bad_parts, read_site
-from fedsemi.data.label_table import LeftOut
+from fedsemi.data.folder_labels import foreign_remedy
+from fedsemi.data.label_table import FOREIGN, LeftOut
 from fedsemi.data.site_settings import SitesSettings
 from fedsemi.data.sites import hold_out, overlap
 
@@ -52,12 +53,14 @@ class Report:
 
 def check(settings: SitesSettings, image_size: int, seed: int = 1) -> Report:
     """Read everything with no limit on bad files, and judge it by the real limits."""
-    lenient = replace(settings, max_bad=1.0)
     side = pre_size(image_size)
-    sites = [read_site(Path(folder), lenient, side) for folder in settings.folders]
-    test = read_site(Path(settings.test), lenient, side) if settings.test else None
+    sites = [read_site(Path(f), settings, side, True) for f in settings.folders]
+    test = (
+        read_site(Path(settings.test), settings, side, True) if settings.test else None
+    )
     everyone = [*sites, *([test] if test else [])]
     findings = [
+        *(finding for site in everyone for finding in _foreign(site)),
         *(finding for site in everyone for finding in _bad(site, settings.max_bad)),
         *(Finding(False, note, "") for site in everyone for note in site.notes),
         *_mixed(everyone),
@@ -76,6 +79,23 @@ def duplicates(sites: Sequence[SiteData]) -> list[list[tuple[str, str]]]:
         for digest, file in zip(site.pixel_digests, site.files, strict=True):
             places[digest].append((site.name, file))
     return [same for same in places.values() if len(same) > 1]
+
+
+def _foreign(site: SiteData) -> list[Finding]:
+    """Name each class of a site that the federation does not know."""
+    places: dict[str, list[LeftOut]] = defaultdict(list)
+    for it in site.left_out:
+        if it.code == FOREIGN:
+            places[it.reason].append(it)
+    return [
+        Finding(
+            True,
+            f"{FOREIGN} {site.name}: {found[0]}"
+            + (f"; {len(found) - 1} more like it" if len(found) > 1 else ""),
+            foreign_remedy(found[0]),
+        )
+        for found in places.values()
+    ]
 
 
 def _bad(site: SiteData, max_bad: float) -> list[Finding]:

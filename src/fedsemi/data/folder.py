@@ -21,9 +21,9 @@ from torch import Tensor
 from fedsemi.data.client import Client
 from fedsemi.data.dataset import UNKNOWN, ImageSet
 from fedsemi.data.decode import Bytes, Pixels, decode, is_image
-from fedsemi.data.folder_labels import Known, known_labels
+from fedsemi.data.folder_labels import Known, known_labels, refuse_foreign
 from fedsemi.data.held_out import hold_out
-from fedsemi.data.label_table import LeftOut
+from fedsemi.data.label_table import FOREIGN, LeftOut
 from fedsemi.data.manifest import Entry, differs, read_manifest
 from fedsemi.data.readers.files import kept
 from fedsemi.data.safe_files import Refused, read_regular, walk
@@ -88,10 +88,13 @@ class SiteData:
         return client, both.take(apart) if len(apart) else None
 
 
-def read_site(folder: Path, settings: SitesSettings, side: int) -> SiteData:
+def read_site(
+    folder: Path, settings: SitesSettings, side: int, lenient: bool = False
+) -> SiteData:
     """Read all images of a site, resized to side x side.
 
-    Files that cannot be used are left out and listed; more than `max_bad` stop it.
+    Files that cannot be used are left out and listed; more than `max_bad` of them, or
+    a class that the federation does not know, stop it unless it is `lenient`.
 
     Raises:
         DataError: Too much is bad, or labels and classes do not fit together.
@@ -100,6 +103,8 @@ def read_site(folder: Path, settings: SitesSettings, side: int) -> SiteData:
     name = folder.resolve().name
     files, left_out = _listed(folder, name)
     labels = known_labels(folder, name, settings, files)
+    if not lenient:
+        refuse_foreign(labels.left_out, settings.classes)
     usable = [file for file in files if file not in labels.faulty]
     entries, refused = _hashed(folder, usable)
     if settings.verify != "off":
@@ -112,15 +117,16 @@ def read_site(folder: Path, settings: SitesSettings, side: int) -> SiteData:
     site = _assembled(
         name, usable, table, entries, labels, settings, left_out, len(files)
     )
-    for complaint in over_limit(site, settings.max_bad):
+    for complaint in () if lenient else over_limit(site, settings.max_bad):
         raise complaint
     return site
 
 
 def bad_parts(site: SiteData) -> Iterator[tuple[str, list[LeftOut], int]]:
     """Yield what is bad at a site and how much there was: its files, then its rows."""
-    files = [it for it in site.left_out if it.line is None]
-    rows = [it for it in site.left_out if it.line is not None]
+    bad = [it for it in site.left_out if it.code != FOREIGN]
+    files = [it for it in bad if it.line is None]
+    rows = [it for it in bad if it.line is not None]
     if files:
         yield "images are unusable", files, site.num_files
     if rows:
@@ -163,11 +169,9 @@ class _Table:
 def _listed(folder: Path, site: str) -> tuple[list[str], list[LeftOut]]:
     files, left_out = [], []
     for name, regular in walk(folder):
-        if not is_image(name):
-            continue
-        if regular:
+        if is_image(name) and regular:
             files.append(name)
-        else:
+        elif is_image(name):
             reason = "is not a regular file (a link, pipe or device)"
             left_out.append(LeftOut(site, name, "FS3102", reason))
     return files, left_out
@@ -206,14 +210,13 @@ def _decoded(
     folder: Path, files: Sequence[str], entries: dict[str, Entry], pixels: Pixels
 ) -> _Table:
     """Decode in parallel, or take what an earlier run left in the cache."""
-    shape = (pixels.channels, pixels.side, pixels.side)
     listing = [(name[-12:].lower(), entries[name].sha256) for name in files]
     recipe = json.dumps([_DECODER, asdict(pixels), listing])
     key = f"folder-{hashlib.sha256(recipe.encode()).hexdigest()}"
     rows = kept(key, lambda: _decode_all(folder, files, pixels))
     return _Table(
         [_read_fact(row) for row in rows[:, :_FACTS]],
-        rows[:, _FACTS:].reshape(len(files), *shape),
+        rows[:, _FACTS:].reshape(-1, pixels.channels, pixels.side, pixels.side),
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fedsemi.data.label_table import LeftOut, read_table, unknown_class
+from fedsemi.data.label_table import FOREIGN, LeftOut, not_listed, read_table
 from fedsemi.data.safe_files import Refused, read_regular
 from fedsemi.data.site_settings import SitesSettings
 from fedsemi.errors import DataError
@@ -38,13 +39,42 @@ class Known:
 def known_labels(
     folder: Path, site: str, settings: SitesSettings, files: Sequence[str]
 ) -> Known:
-    """Find the labels of a site in the way its settings say."""
+    """Find the labels of a site in the way its settings say.
+
+    What has a class that the federation does not know is left out as `FOREIGN`.
+    """
     kind = settings.labels_of(site)
     if kind == "none":
         return Known()
     if kind == "csv" or (kind == "auto" and (folder / LABELS_FILE).exists()):
         return _from_table(folder, site, settings, files)
     return _from_folders(site, settings, files)
+
+
+def refuse_foreign(left_out: Iterable[LeftOut], classes: Sequence[str]) -> None:
+    """Refuse a site that uses a class outside the federation's list.
+
+    Raises:
+        DataError: It does; the first place is named.
+    """
+    first = next((it for it in left_out if it.code == FOREIGN), None)
+    if first is not None:
+        raise DataError(
+            f"{first.site}: {first} — the site cannot join. The list is "
+            f"{', '.join(classes)}; {foreign_remedy(first)}",
+            code=FOREIGN,
+        )
+
+
+def foreign_remedy(found: LeftOut) -> str:
+    """Say what to do about a class outside the federation's list."""
+    remedy = "add the class to sites.classes everywhere, or rename it here"
+    if found.line is not None:
+        return remedy
+    return (
+        f"{remedy}; if the sub-folders of {found.site} are not classes, set "
+        f"sites.labels = {{ {json.dumps(found.site, ensure_ascii=False)} = 'none' }}"
+    )
 
 
 def _from_table(
@@ -71,17 +101,15 @@ def _from_table(
 
 
 def _from_folders(site: str, settings: SitesSettings, files: Sequence[str]) -> Known:
-    classes = {}
+    classes, foreign = {}, []
     for name in files:
         top, _, rest = name.partition("/")
         if not rest or top == UNLABELED:
             continue
-        if top not in settings.classes:
-            raise DataError(
-                f"{unknown_class(top, site, settings.classes).args[0]}; if the "
-                f"sub-folders of {site} are not classes, set "
-                f"sites.labels = {{ {site} = 'none' }}",
-                code="FS3202",
-            )
-        classes[name] = top
-    return Known(classes)
+        if top in settings.classes:
+            classes[name] = top
+        else:
+            reason = not_listed(top, settings.classes)
+            foreign.append(LeftOut(site, name, FOREIGN, reason))
+    faulty = frozenset(it.file for it in foreign)
+    return Known(classes, left_out=tuple(foreign), faulty=faulty)
