@@ -34,6 +34,21 @@ def test_hostile_configs_are_refused_in_one_line(
     assert part in str(error.value) and "\n" not in str(error.value)
 
 
+def test_missing_config_names_the_one_beside_it_and_the_shipped_one(
+    tmp_path: Path,
+) -> None:
+    for name in ("federation.toml", "other.toml"):
+        (tmp_path / name).touch()
+    with pytest.raises(ConfigError, match="FS4001") as error:
+        load_config(tmp_path / "federaton.toml")
+    hint = f"(did you mean '{tmp_path / 'federation.toml'}'?)"
+    assert str(error.value).endswith(hint)
+    with pytest.raises(ConfigError, match="the shipped 'svhn/semianagg'"):
+        load_config(Path("svhn/semiangg"))
+    with pytest.raises(ConfigError, match=r"there is no config 'xyz\.toml'$"):
+        load_config(Path("xyz.toml"))
+
+
 def test_windows_lines_and_byte_order_mark_are_read(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_bytes(b"\xef\xbb\xbfa = 1\r\nb = 2\r\n")

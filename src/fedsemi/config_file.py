@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from fedsemi.errors import ConfigError
+from fedsemi.errors import ConfigError, most_alike
 
 CONFIGS = Path(__file__).parent / "configs"
 """The configs that come with the package, by data set and method."""
@@ -29,7 +29,9 @@ def read_config_file(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigError(f"there is no config '{path}'", code="FS4001") from None
+        raise ConfigError(
+            f"there is no config '{path}'{_meant(path)}", code="FS4001"
+        ) from None
     except OSError as error:
         raise ConfigError(f"cannot read '{path}': {error.strerror}", "FS4001") from None
     if len(content) > MAX_BYTES:
@@ -64,6 +66,22 @@ def apply_override(content: dict[str, Any], override: str) -> None:
     if isinstance(place, list):
         raise ConfigError(f"'{path}' names no setting", code="FS4102")
     place[last] = _value(text)
+
+
+def _meant(path: Path) -> str:
+    """Name the config beside `path` and the shipped one that are most like it."""
+    # Endings are left out, as they make all names alike.
+    beside = {file.stem: str(file) for file in path.parent.glob("*.toml")}
+    shipped = {
+        file.relative_to(CONFIGS).with_suffix("").as_posix()
+        for file in CONFIGS.rglob("*.toml")
+    }
+    names = []
+    if near := most_alike(path.stem, beside):
+        names.append(f"'{beside[near]}'")
+    if near := most_alike(path.with_suffix("").as_posix(), shipped, 0.7):
+        names.append(f"the shipped '{near}'")
+    return f" (did you mean {' or '.join(names)}?)" if names else ""
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:

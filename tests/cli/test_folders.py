@@ -1,11 +1,14 @@
 """As a new user would: a messy federation from `init` to a trained model."""
 
 import json
+import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from tests.data.pictures import make_site
 from typer.testing import CliRunner
 
 from fedsemi.cli import app
@@ -136,3 +139,67 @@ def test_init_without_classes_says_how_to_label(
     result = CliRunner().invoke(app, ["init", "a"])
     assert isinstance(result.exception, DataError)
     assert "sub-folder for each class" in str(result.exception)
+
+
+def screen(*words: str) -> str:
+    """Return what a command prints, its lines joined."""
+    result = CliRunner().invoke(app, list(words), env={"COLUMNS": "80"})
+    assert result.exit_code == 0, result.exception
+    return " ".join(result.stdout.split())
+
+
+def test_init_lists_the_classes_and_says_what_it_took_for_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_site(tmp_path / "a", {"cat": 10, "dog": 10, "dgo": 1, "eel": 1})
+    make_site(tmp_path / "b", {"x-rays": 3})
+    make_site(tmp_path / "t", {"cat": 2, "dog": 1})
+    told = screen("init", "a", "b", "--test", "t")
+    assert "2 sites, 3 classes: federation.toml classes: cat 12, dog 11, eel 1" in told
+    assert "taken for typing slips, not classes: dgo (dog)" in told
+    assert "b: taken as unlabeled, since no other site knows its only" in told
+    assert "warning: the test folder has no 'eel' as a has" in told
+
+
+def test_init_on_the_folder_above_the_sites_names_the_command_to_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b c", "test-set"):
+        make_site(tmp_path / name, {"cat": 2, "dog": 2})
+    told = screen("init", ".")
+    command = "init a 'b c' --test test-set --out federation.toml --force"
+    assert told.startswith("1 site, 3 classes") and f"fedsemi {command}" in told
+    told = screen(*shlex.split(command))
+    assert told.startswith("2 sites, 2 classes") and "folder of sites" not in told
+
+
+def test_unlabeled_folder_can_be_checked_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    site = make_site(tmp_path / "c", {"": 3, "2024": 3})
+    (site / "bad.png").write_bytes(b"nothing")
+    shutil.copy(site / "0.png", site / "copy.png")
+    result = CliRunner().invoke(app, ["check", "c"])
+    assert result.exit_code == 65
+    assert "FS3101 c: 1 of 8 images are unusable" in result.stdout
+    assert "FS3402 1 exact duplicates" in result.stdout
+    assert len(Path("runs/check/left_out.csv").read_text().splitlines()) == 2
+    (site / "bad.png").unlink()
+    told = screen("check", "c")
+    assert "FS3303 classes here: 0, training needs two" in told
+    assert told.endswith("the images can be used")
+
+
+def test_check_shows_all_classes_in_80_columns_and_the_time_of_all_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"class-with-a-long-name-{number}" for number in range(5)]
+    make_site(tmp_path / "a", dict.fromkeys(names, 3))
+    screen("init", "a")
+    told = screen("check", "federation.toml")
+    assert ", ".join(f"{name} 3" for name in names) in told
+    assert "all 60 rounds about" in told

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,18 +13,16 @@ import torch
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
+from fedsemi.cli.folder_tables import class_table, counted, printable, site_table
 from fedsemi.config import load_config
 from fedsemi.data.check import Finding, Report
 from fedsemi.data.check import check as check_folders
-from fedsemi.data.dataset import UNKNOWN
-from fedsemi.data.folder import SiteData
 from fedsemi.data.label_table import LEFT_OUT, write_left_out
 from fedsemi.data.manifest import write_manifest
 from fedsemi.data.site_settings import SitesSettings
 from fedsemi.data.sites import FolderFederation
-from fedsemi.data.survey import classes_and_slips, image_size, propose, survey
+from fedsemi.data.survey import Proposal, Survey, image_size, propose, survey
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import CannotCreate, ConfigError, DataError
 from fedsemi.models import ModelSpec
@@ -53,19 +53,62 @@ def init(
     if out.exists() and not force:
         raise CannotCreate(f"'{out}' exists; choose another --out, or --force")
     seen = [survey(folder) for folder in folders]
-    settings = propose(seen, survey(test) if test else None)
+    proposal = propose(seen, survey(test) if test else None)
+    settings = proposal.settings
+    _require_classes(settings.classes)
     make_folder(out.absolute().parent)
     text = starter_config(settings, seen, out.absolute().parent)
     write_whole(out, text.encode())
     load_config(out)
     console = Console()
-    console.print(f"{len(seen)} sites, {len(settings.classes)} classes: {out}")
-    _, slips = classes_and_slips(seen)
-    if slips:
-        console.print(
-            f"taken for typing slips, not classes: {escape(', '.join(slips))}"
-        )
+    sites = "1 site" if len(seen) == 1 else f"{len(seen)} sites"
+    console.print(f"{sites}, {len(settings.classes)} classes: {out}")
+    for line in (f"classes: {counted(proposal.counts)}", *_conclusions(proposal)):
+        console.print(escape(printable(line)), highlight=False)
+    if len(seen) == 1 and seen[0].sites:
+        console.print(_instead(seen[0], out), soft_wrap=True, highlight=False)
     console.print(f"next: fedsemi check {out}; fedsemi run {out}", soft_wrap=True)
+
+
+def _require_classes(classes: list[str]) -> None:
+    if len(classes) < 2:
+        raise DataError(
+            f"the folders show {len(classes)} classes, two are needed; sort the images "
+            "of one site into a sub-folder for each class, or give it a labels.csv "
+            "with the columns file,label",
+            code="FS3202",
+        )
+
+
+def _conclusions(proposal: Proposal) -> Iterator[str]:
+    """Say what was not taken for a class, and which class may be none."""
+    if proposal.slips:
+        slips = [f"{name} ({meant})" for name, meant in proposal.slips.items()]
+        yield f"taken for typing slips, not classes: {', '.join(slips)}"
+    for site in proposal.unlabeled:
+        yield (
+            f"{site.name}: taken as unlabeled, since no other site knows its only "
+            f"sub-folder '{', '.join(site.classes)}' as a class"
+        )
+    for name, sites in proposal.untested.items():
+        yield (
+            f"warning: the test folder has no '{name}' as {', '.join(sites)} has; if "
+            "it is no class, rename it there and write the config again"
+        )
+
+
+def _instead(parent: Survey, out: Path) -> str:
+    """Say what to type if the sites are the sub-folders of the folder given."""
+    tests = [name for name in parent.sites if name.lower().startswith("test")][:1]
+    sites = [name for name in parent.sites if name not in tests]
+    words = [str(parent.folder / name) for name in sites]
+    words += [word for name in tests for word in ("--test", str(parent.folder / name))]
+    command = shlex.join(["fedsemi", "init", *words, "--out", str(out), "--force"])
+    return (
+        f"[yellow]warning[/yellow]: '{escape(printable(parent.name))}' looks like a "
+        "folder of sites, and each site was taken for a class; if so, type\n  "
+        + escape(printable(command))
+    )
 
 
 def check(
@@ -90,14 +133,20 @@ def check(
 
     Example: fedsemi check hospital-a hospital-b
     """
-    settings, size, seed, model = _described(folders, test)
+    about = _described(folders, test)
+    settings = about.settings
     started = time.perf_counter()
-    report = check_folders(settings, size, seed)
+    report = check_folders(settings, about.model.image_size, about.seed)
     seconds = time.perf_counter() - started
     console = Console()
-    console.print(_site_table(report, settings.classes))
+    for line in about.conclusions:
+        console.print(escape(printable(line)), highlight=False)
+    console.print(site_table(report))
+    if settings.classes:
+        console.print()
+        console.print(class_table(report, settings.classes))
     _print_findings(report, console)
-    _print_cost(report, seconds, model, console)
+    _print_cost(report, seconds, about, console)
     if manifest:
         paths = [*settings.folders, *([settings.test] if settings.test else [])]
         for folder, site in zip(paths, report.everyone, strict=True):
@@ -109,7 +158,8 @@ def check(
     if stops := [finding for finding in report.findings if finding.stops]:
         console.print(_way_out(stops), soft_wrap=True, highlight=False)
         raise typer.Exit(DataError.exit_code)
-    console.print("training can start")
+    ready = len(settings.classes) > 1
+    console.print("training can start" if ready else "the images can be used")
 
 
 def _way_out(stops: list[Finding]) -> str:
@@ -125,95 +175,89 @@ def _way_out(stops: list[Finding]) -> str:
 def show_folders(folders: FolderFederation, out: Path, console: Console) -> None:
     """Say what was read from the folders, and list in `out` what was left out."""
     for note in folders.notes:
-        console.print(escape(_printable(note)), soft_wrap=True, highlight=False)
+        console.print(escape(printable(note)), soft_wrap=True, highlight=False)
     if folders.left_out:
         write_left_out(make_folder(out) / LEFT_OUT, folders.left_out)
         console.print(f"all {len(folders.left_out)} are listed in {out / LEFT_OUT}")
 
 
-def _described(
-    folders: list[Path], test: Path | None
-) -> tuple[SitesSettings, int, int, ModelSpec]:
-    """Return settings, image size, seed and network: from a config, or proposed."""
-    if folders[0].suffix == ".toml":
-        experiment = load_config(folders[0])
-        if experiment.sites is None:
-            raise ConfigError(f"'{folders[0]}' has no [sites]", code="FS4105")
-        size, settings = experiment.data.image_size or 32, experiment.sites
-        model, width = experiment.model.name, experiment.model.width
-        seed = experiment.seed
-    else:
+@dataclass(frozen=True)
+class _Described:
+    """What is checked: from a config, or proposed."""
+
+    settings: SitesSettings
+    seed: int
+    model: ModelSpec
+    rounds: int = 0
+    """Of all stages; 0 without a config."""
+    passes: int = 0
+    """Over the data, in all rounds."""
+    conclusions: tuple[str, ...] = ()
+    """About classes, if the settings are proposed."""
+
+
+def _described(folders: list[Path], test: Path | None) -> _Described:
+    if folders[0].suffix != ".toml":
         seen = [survey(folder) for folder in folders]
-        settings = propose(seen, survey(test) if test else None)
-        size, model, width, seed = image_size(seen), "resnet8", 16, 1
-    spec = ModelSpec(model, len(settings.classes), settings.channels, width, size)
-    return settings, size, seed, spec
+        proposal = propose(seen, survey(test) if test else None)
+        settings = proposal.settings
+        model = _model(settings, "resnet8", 16, image_size(seen))
+        told = tuple(_conclusions(proposal))
+        return _Described(settings, 1, model, conclusions=told)
+    experiment = load_config(folders[0])
+    if experiment.sites is None:
+        raise ConfigError(f"'{folders[0]}' has no [sites]", code="FS4105")
+    network, size = experiment.model, experiment.data.image_size or 32
+    return _Described(
+        experiment.sites,
+        experiment.seed,
+        _model(experiment.sites, network.name, network.width, size),
+        sum(stage.rounds for stage in experiment.stages),
+        sum(s.rounds * experiment.local_of(s).epochs for s in experiment.stages),
+    )
 
 
-def _site_table(report: Report, classes: list[str]) -> Table:
-    table = Table(box=None, header_style="dim", padding=(0, 2))
-    for name in ("site", "images", "labeled", "left out", "sizes", "modes", "classes"):
-        table.add_column(name, no_wrap=name in ("site", "sizes"))
-    for site in report.everyone:
-        name = f"{site.name} (test)" if site is report.test else site.name
-        labeled = int((site.labels != UNKNOWN).sum())
-        counts = torch.bincount(site.labels[site.labels != UNKNOWN])
-        table.add_row(
-            escape(_printable(name)),
-            f"{len(site):,}",
-            f"{labeled:,}" if labeled else "–",
-            str(len(site.left_out) or "–"),
-            _sizes(site),
-            ", ".join(mode for mode, _ in Counter(site.modes).most_common()),
-            ", ".join(
-                f"{escape(classes[label])} {n}"
-                for label, n in enumerate(counts.tolist())
-                if n
-            ),
-        )
-    return table
-
-
-def _sizes(site: SiteData) -> str:
-    if not site.sizes:
-        return "–"
-    widths, heights = zip(*site.sizes, strict=True)
-    low, high = f"{min(widths)}x{min(heights)}", f"{max(widths)}x{max(heights)}"
-    return low if low == high else f"{low} to {high}"
+def _model(
+    settings: SitesSettings, name: str, width: int | None, size: int
+) -> ModelSpec:
+    num_classes = max(2, len(settings.classes))  # an unlabeled folder shows none
+    return ModelSpec(name, num_classes, settings.channels, width, size)
 
 
 def _print_findings(report: Report, console: Console) -> None:
     for finding in report.findings:
         mark = "[red]stop[/red]" if finding.stops else "note"
-        text = escape(_printable(finding.text))
+        text = escape(printable(finding.text))
         remedy = f" → {escape(finding.remedy)}" if finding.remedy else ""
         console.print(f"{mark}  {text}{remedy}", soft_wrap=True, highlight=False)
 
 
 def _print_cost(
-    report: Report, seconds: float, model: ModelSpec, console: Console
+    report: Report, seconds: float, about: _Described, console: Console
 ) -> None:
-    images = sum(len(site) for site in report.sites)
-    per_round = images * _seconds_per_image(model)
+    images, model = sum(len(site) for site in report.sites), about.model
+    per_pass = images * _seconds_per_image(model)
+    rounds = f", all {about.rounds} rounds about {duration(per_pass * about.passes)}"
     console.print(
         f"reading took {duration(seconds)}; {report.megabytes:,.0f} MB of memory for "
         f"the images; one round of {model.name} at {model.image_size} pixels about "
-        f"{duration(per_round)} on one core",
+        f"{duration(per_pass)}{rounds if about.rounds else ''} on one core",
         soft_wrap=True,
         highlight=False,
     )
 
 
 def _seconds_per_image(model: ModelSpec) -> float:
-    """Time one step of learning; labeling by the teacher costs a third more."""
+    """Time one step of learning; labeling by the teacher costs a third more.
+
+    The first steps warm up, and others may use the machine: the fastest counts.
+    """
     network = model.build(0).train()
     batch = torch.zeros(8, model.in_channels, model.image_size, model.image_size)
+    seconds = []
     with one_thread():
-        started = time.perf_counter()
-        for _ in range(2):
+        for _ in range(4):
+            started = time.perf_counter()
             network(batch).logits.sum().backward()
-    return (time.perf_counter() - started) / 16 * 4 / 3
-
-
-def _printable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+            seconds.append(time.perf_counter() - started)
+    return min(seconds) / len(batch) * 4 / 3

@@ -182,6 +182,10 @@ def _tested(
 def _coverage(
     sites: Sequence[SiteData], test: SiteData | None, settings: SitesSettings, seed: int
 ) -> list[Finding]:
+    if len(settings.classes) < 2:
+        text = f"FS3303 classes here: {len(settings.classes)}, training needs two"
+        remedy = "fine for one site of several, if another has labels"
+        return [Finding(False, text, remedy)]
     held_out, _ = _tested(sites, test, settings, seed)
     trained: Counter[int] = Counter()
     tested: Counter[int] = Counter(test.labels.tolist() if test else ())

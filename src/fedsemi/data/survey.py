@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fedsemi.data.decode import SCANS, is_image, probe
 from fedsemi.data.folder_labels import LABELS_FILE, UNLABELED
+from fedsemi.data.label_table import slip_of
 from fedsemi.data.safe_files import Refused, read_regular, walk
 from fedsemi.data.site_settings import Labels, SitesSettings, existing
-from fedsemi.errors import DataError
 
 _GREY = ("1", "L", "LA", "La", "I", "F")
 _SAMPLE = 200
 _OFTEN = 10
+_RARE = 10  # a name with this many images is no slip
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Survey:
     """The median of the shorter sides of a sample of pictures; 0 if there are none."""
     deep_top: float | None
     """The largest value in 16-bit pictures of the sample."""
+    sites: tuple[str, ...] = ()
+    """The sub-folders, if they look like sites rather than like classes."""
 
 
 def survey(folder: Path) -> Survey:
@@ -66,39 +69,54 @@ def survey(folder: Path) -> Survey:
         dict(modes),
         float(np.median(sides)) if sides else 0.0,
         max(tops) if tops else None,
+        _looks_like_sites(folder, files) if labels == "folders" else (),
     )
 
 
-def propose(surveys: Sequence[Survey], test: Survey | None = None) -> SitesSettings:
+@dataclass(frozen=True)
+class Proposal:
+    """Settings for folders, and what was concluded about their classes."""
+
+    settings: SitesSettings
+    counts: dict[str, int]
+    """How often each class is named, the test folder included."""
+    slips: dict[str, str]
+    """Names that look like typing slips, and the classes that were meant."""
+    unlabeled: tuple[Survey, ...]
+    """Sites whose only sub-folder is no class that anybody else knows."""
+    untested: dict[str, list[str]]
+    """Classes that the test folder lacks, and the sites that have them."""
+
+
+def propose(surveys: Sequence[Survey], test: Survey | None = None) -> Proposal:
     """Propose [sites] for the folders, paths as given."""
     everyone = [*surveys, *([test] if test else [])]
-    classes, _ = classes_and_slips(everyone)
-    if len(classes) < 2:
-        raise DataError(
-            f"the folders show {len(classes)} classes, two are needed; sort the images "
-            "of one site into a sub-folder for each class, or give it a labels.csv "
-            "with the columns file,label",
-            code="FS3202",
-        )
-    modes = sum((Counter(s.modes) for s in everyone), Counter[str]())
-    tops = [s.deep_top for s in everyone if s.deep_top is not None]
-    scans = any(mode in ("dcm", "nii", "gz") for mode in modes)
-    grey = all(mode in _GREY or mode.startswith("I;16") for mode in modes)
-    return SitesSettings(
+    unlabeled = _without_labels(surveys, everyone)
+    labeled = [s for s in everyone if s not in unlabeled]
+    counts, slips = classes_and_slips(labeled)
+    settings = SitesSettings(
         folders=[str(s.folder) for s in surveys],
-        classes=classes,
-        labels={s.name: s.labels for s in surveys},
+        classes=sorted(counts),
+        labels={s.name: "none" if s in unlabeled else s.labels for s in surveys},
         test=None if test is None else str(test.folder),
-        channels=1 if modes and (grey or scans) else 3,
-        sixteen_bit_range=[0, _full_scale(max(tops))] if tops else None,
+        **_pixels(everyone),
     )
+    untested = {
+        name: [s.name for s in labeled if name in s.classes]
+        for name in settings.classes
+        if test is not None and name not in test.classes
+    }
+    return Proposal(settings, counts, slips, tuple(unlabeled), untested)
 
 
-def classes_and_slips(surveys: Sequence[Survey]) -> tuple[list[str], list[str]]:
-    """Return all names of classes, and apart those that look like typing slips."""
+def classes_and_slips(
+    surveys: Sequence[Survey],
+) -> tuple[dict[str, int], dict[str, str]]:
+    """Count each class; apart from them, say which class a typing slip means."""
     counts = sum((Counter(s.classes) for s in surveys), Counter[str]())
-    slips = sorted(name for name in counts if _is_slip(name, counts))
-    return sorted(counts.keys() - set(slips)), slips
+    meant = {name: _meant(name, counts) for name in sorted(counts)}
+    slips = {name: known for name, known in meant.items() if known is not None}
+    return {name: counts[name] for name in meant if name not in slips}, slips
 
 
 def image_size(surveys: Sequence[Survey]) -> int:
@@ -130,10 +148,59 @@ def _named_in_table(folder: Path) -> dict[str, int]:
     return dict(Counter(cell for cell in cells if cell))
 
 
-def _is_slip(name: str, counts: Counter[str]) -> bool:
-    """Tell a typing slip from a class: rare, and much like a frequent one."""
+def _looks_like_sites(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
+    """Return the sub-folders if they hold what a site holds rather than a class."""
+    tops = dict.fromkeys(name.split("/")[0] for name in files if "/" in name)
+    nested = any(name.count("/") > 1 for name in files)
+    tables = any((folder / top / LABELS_FILE).exists() for top in tops)
+    return tuple(tops) if nested or tables else ()
+
+
+def _without_labels(
+    surveys: Sequence[Survey], everyone: Sequence[Survey]
+) -> list[Survey]:
+    """Return the sites whose only sub-folder is a class to nobody else.
+
+    If all of them together show two classes and the others do not, each may be a site
+    that has one class.
+    """
+    lone = [
+        s
+        for s in surveys
+        if s.labels == "folders"
+        and len(s.classes) == 1
+        and not any(
+            slip_of(next(iter(s.classes)), o.classes) for o in everyone if o is not s
+        )
+    ]
+    of_others, _ = classes_and_slips([s for s in everyone if s not in lone])
+    of_all, _ = classes_and_slips(everyone)
+    return lone if len(of_others) > 1 or len(of_all) < 2 else []
+
+
+def _meant(name: str, counts: Counter[str]) -> str | None:
+    """Tell a typing slip from a class: rare, and much like a frequent one.
+
+    Of names that differ only in case, the most frequent one is the class.
+    """
+    same = [other for other in counts if other.casefold() == name.casefold()]
+    first = max(same, key=lambda other: (counts[other], other))
+    if first != name:
+        return first
     frequent = [n for n, count in counts.items() if count >= counts[name] * _OFTEN]
-    return bool(difflib.get_close_matches(name, frequent, n=1, cutoff=0.8))
+    return slip_of(name, frequent) if counts[name] < _RARE else None
+
+
+def _pixels(surveys: Sequence[Survey]) -> dict[str, Any]:
+    """Propose the settings about channels and depth."""
+    modes = sum((Counter(s.modes) for s in surveys), Counter[str]())
+    tops = [s.deep_top for s in surveys if s.deep_top is not None]
+    scans = any(mode in ("dcm", "nii", "gz") for mode in modes)
+    grey = all(mode in _GREY or mode.startswith("I;16") for mode in modes)
+    return {
+        "channels": 1 if modes and (grey or scans) else 3,
+        "sixteen_bit_range": [0, _full_scale(max(tops))] if tops else None,
+    }
 
 
 def _full_scale(top: float) -> float:
