@@ -74,6 +74,17 @@ def test_csv_has_a_line_for_each_round_and_client(real_run, tmp_path: Path) -> N
     assert {row["client"] for row in rows} == {"0", "1", "2", "3"}
 
 
+def test_csv_names_the_sites_of_own_images(real_run, tmp_path: Path) -> None:
+    run = read_run(real_run)
+    for id, own in run.analysis["clients"].items():
+        own["site"] = f"clinic {id}"
+    _, clients = save_csv(run, tmp_path)
+    with clients.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert all(row["site"] == f"clinic {row['client']}" for row in rows)
+    assert all(int(row["num_labeled"]) >= 0 for row in rows)
+
+
 def test_tensorboard_reads_the_scalars_back(real_run, tmp_path: Path) -> None:
     pytest.importorskip("tensorboard", reason="needs fedsemi[tensorboard]")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator

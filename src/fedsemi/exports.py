@@ -76,17 +76,22 @@ def save_csv(run: Run, folder: Path) -> list[Path]:
     ]
     clients = [
         [record[name] for name in place[:3]]
-        + [int(id), *(client.get(name) for name in _CLIENT)]
+        + [int(id), *_site(run, id), *(client.get(name) for name in _CLIENT)]
         for record in run.records
         for id, client in record["clients"].items()
     ]
-    heads = (*place, *SCORES, "validation_accuracy"), (*place[:3], "client", *_CLIENT)
+    who = ("client", "site") if run.sites else ("client",)
+    heads = (*place, *SCORES, "validation_accuracy"), (*place[:3], *who, *_CLIENT)
     paths = [folder / "rounds.csv", folder / "clients.csv"]
     for path, head, rows in zip(paths, heads, (rounds, clients), strict=True):
         text = io.StringIO(newline="")
         csv.writer(text).writerows([head, *rows])
         write_whole(path, text.getvalue().encode())
     return paths
+
+
+def _site(run: Run, id: str) -> list[str]:
+    return [run.sites.get(int(id), "")] if run.sites else []
 
 
 def save_tensorboard(run: Run, folder: Path) -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import torch
+import json
+from pathlib import Path
 
-from fedsemi.report.analysis import subgroup_recall
+import pytest
+import torch
+from tests.data.pictures import make_site
+
+from fedsemi.build import Simulation, build
+from fedsemi.config import make_experiment
+from fedsemi.report.analysis import federation_facts, subgroup_recall
 
 
 def test_each_subgroup_is_measured_apart() -> None:
@@ -15,3 +22,41 @@ def test_each_subgroup_is_measured_apart() -> None:
     assert women["recall"] == (1.0, 0.0)
     assert men["recall"] == (None, 1.0)
     assert men["balanced_accuracy"] == 1.0
+
+
+@pytest.fixture
+def own_images(tmp_path: Path) -> Simulation:
+    """Two sites, of which one has labels and a file that is none."""
+    a = make_site(tmp_path / "hospital-a", {"cat": 5, "dog": 10})
+    b = make_site(tmp_path / "b", {"": 6}, start=100)
+    (a / "cat" / "broken.png").write_bytes(b"no picture")
+    sites = {"folders": [str(a), str(b)], "classes": ["cat", "dog"], "max_bad": 0.5}
+    content = {"data": {"name": "folders", "image_size": 8}, "sites": sites}
+    content |= {"model": {"name": "resnet8", "width": 4}}
+    return build(
+        make_experiment(content | {"stages": [{"method": "semianagg", "rounds": 1}]})
+    )
+
+
+def test_own_sites_are_named_but_not_placed(own_images: Simulation) -> None:
+    facts = federation_facts(own_images)
+    assert [own["site"] for own in facts["clients"].values()] == ["hospital-a", "b"]
+    assert facts["data"]["origin"] == "hospital-a, b"
+    assert "/" not in json.dumps(facts)
+
+
+def test_own_sites_tell_the_classes_of_labels_and_what_was_left_out(
+    own_images: Simulation,
+) -> None:
+    facts = federation_facts(own_images)
+    counts = [own["class_count"] for own in facts["clients"].values()]
+    assert counts == [[4, 8], [0, 0]]  # a fifth of each class is for testing
+    assert facts["labeled_only"]
+    assert facts["data"]["left_out"] == 1
+
+
+def test_a_simulation_has_no_sites_and_knows_all_classes(simulation) -> None:
+    facts = federation_facts(simulation)
+    assert not facts["labeled_only"]
+    assert all("site" not in own for own in facts["clients"].values())
+    assert sum(sum(own["class_count"]) for own in facts["clients"].values()) == 160

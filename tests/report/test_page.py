@@ -107,3 +107,76 @@ def test_the_page_draws_without_errors(browser, real_run, tmp_path) -> None:
     heads = browser.js("[...document.querySelectorAll('h2')].map((h) => h.innerText)")
     assert heads[0] == "Result"
     assert "Model card" in heads
+
+
+def add_sites(folder: Path, name: str = "hospital-{}") -> None:
+    """Make a run one on own images: sites with names, and no truth."""
+    clients = {
+        str(k): {
+            "site": name.format(k),
+            "num_labeled": 0 if k else 50,
+            "num_unlabeled": 100 + k if k else 0,
+            "num_held_out": 0 if k else 9,
+            "class_count": [0 if k else 59, 0],
+        }
+        for k in range(4)
+    }
+    data = {"name": "folders", "origin": "", "test": 7, "train": 0, "left_out": 12}
+    content = {"data": data, "clients": clients, "labeled_only": True}
+    content["class_names"] = ["a", "b"]
+    (folder / "analysis.json").write_text(json.dumps(content))
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    for own in records[-1]["clients"].values():
+        guess = {"accuracy": 0.5, "low": 0.25, "high": 0.75}
+        own |= {"pseudo_label_accuracy": None, "pseudo_label_estimate": guess}
+    text = "".join(json.dumps(record) + "\n" for record in records)
+    (folder / "metrics.jsonl").write_text(text)
+    result = {"result": {"mean_of_last_10": {}, "last_round": {}}}
+    (folder / "summary.json").write_text(json.dumps(result))
+
+
+def test_own_sites_are_named_and_nothing_is_said_of_a_truth(
+    browser, make_run, tmp_path
+) -> None:
+    folder = make_run()
+    add_sites(folder)
+    browser.open(save(tmp_path, folder))
+    said = browser.js("document.body.innerText")
+    assert "client 0 = hospital-0, client 1 = hospital-1" in said
+    assert "12 files were left out, see left_out.csv." in said
+    assert "Labeled images only" in said
+    assert "356 images to learn from" in said  # 50 + 101 + 102 + 103
+    assert "mean of the last 3 tests" in said
+    chart = "document.querySelector('svg[aria-label^=\"Pseudo-label accuracy by\"]')"
+    texts = browser.wait(
+        f"[...{chart}.querySelectorAll('text')].map(t => t.textContent)"
+    )
+    assert "client 1 (hospital-1)" in texts
+    assert "50.0 %" in texts
+    assert "truth" not in " ".join(texts)
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_long_names_of_sites_are_not_cut_off(
+    browser, make_run, tmp_path, width
+) -> None:
+    folder = make_run()
+    add_sites(folder, "department-of-dermatology-and-venereology-{}")
+    browser.open(save(tmp_path, folder), width=width)
+    assert browser.js("document.documentElement.scrollWidth") <= width
+    assert browser.js(TEXT_OUTSIDE) == []
+
+
+def test_runs_that_coincide_are_both_seen(browser, make_run, tmp_path) -> None:
+    folders = [make_run(name) for name in ("a", "b", "c", "d")]
+    alarm = {"stage": 0, "round": 2, "what": "Lost.", "remedy": "Look."}
+    (folders[0] / "alarms.jsonl").write_text(json.dumps(alarm) + "\n")
+    browser.open(save(tmp_path, *folders))
+    chart = "document.querySelector('svg[aria-label^=\"Test accuracy over\"]')"
+    lines = f"[...{chart}.querySelectorAll('path')]"
+    dashes = browser.wait(f"{lines}.map(p => p.getAttribute('stroke-dasharray'))")
+    assert dashes[0] == ""  # the solid line lies below the others
+    assert len(set(dashes)) == 4
+    heads = browser.js("[...document.querySelectorAll('h2')].map((h) => h.innerText)")
+    assert "Alarms: a" in heads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,3 +84,51 @@ def test_a_real_run_has_all_its_parts(real_run: Path) -> None:
         )
     ]
     assert run["rounds"]["validation"][0] is not None
+
+
+def test_a_page_that_is_handed_on_says_nothing_of_private_folders(make_run) -> None:
+    secret = "/home/me/study 7"
+    sites = {"folders": [f"{secret}/a", f"{secret}/b"], "classes": ["x", "y"]}
+    folders = [
+        make_run(
+            name,
+            data={"name": "folders", "image_size": 8},
+            partition={},
+            sites=sites | {"test": f"{secret}/{name}", "patient": "/(P[0-9]+)/"},
+            start=f"{secret}/model.safetensors",
+        )
+        for name in ("one", "two")
+    ]
+    command = [f"{secret}/bin/fedsemi", "run", "--set", f"sites.test={secret}/t/"]
+    runs = [
+        replace(
+            read_run(folder),
+            manifest={"command": command},
+            analysis={"data": {"origin": f"{secret}/a, {secret}/b"}},
+        )
+        for folder in folders
+    ]
+    view = view_of(runs)
+    assert "study" not in json.dumps(view)
+    assert view["differing"] == {"sites.test": ["one", "two"]}
+    first = view["runs"][0]
+    assert first["data"]["origin"] == "a, b"
+    assert first["settings"]["sites.folders"] == ["a", "b"]
+    assert first["settings"]["sites.patient"] == "/(P[0-9]+)/"
+    assert first["manifest"]["command"] == ["fedsemi", "run", "--set", "sites.test=t/"]
+
+
+def test_clients_have_the_names_of_their_sites(make_run) -> None:
+    run = read_run(make_run())
+    assert view_of([run])["runs"][0]["clients"]["sites"] == [None] * 4
+    named = {"clients": {str(k): {"site": f"clinic {k}"} for k in (0, 1, 2)}}
+    clients = view_of([replace(run, analysis=named)])["runs"][0]["clients"]
+    assert clients["sites"] == ["clinic 0", "clinic 1", "clinic 2", None]
+
+
+def test_correlations_of_two_clients_are_left_out(make_run) -> None:
+    run = read_run(make_run())
+    for clients, shown in ((2, 0), (3, 1)):
+        valued = replace(run, value={"correlations": [{"clients": clients}]})
+        value = view_of([valued])["runs"][0]["value"]
+        assert len(value["correlations"]) == shown

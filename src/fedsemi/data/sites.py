@@ -76,7 +76,7 @@ def read_federation(
         std=settings.channel_std,
         image_size=image_size,
         groups=_groups(sites, held_out),
-        origin=", ".join(settings.folders),
+        origin=", ".join(site.name for site in sites),
     )
     names = tuple(site.name for site in sites)
     notes += _summary(names, partition, left_out)

@@ -46,11 +46,14 @@ class Analysis:
 
 
 def federation_facts(simulation: Simulation) -> dict[str, Any]:
-    """Say who owns what. Only a simulation knows the classes of unlabeled images."""
+    """Say who owns what, and by what names; real sites know the classes of labels only.
+
+    The folders of real sites are named, never placed: a report may be handed on.
+    """
     dataset, federation = simulation.dataset, simulation.federation
+    folders = simulation.folders
     classes = dataset.num_classes
     counts = simulation.partition.table(dataset.train.labels.numpy(), classes)
-    knows = federation.oracle is not None
     held_out = {id: len(part) for id, part in federation.held_out.items()}
     return {
         "data": {
@@ -59,13 +62,16 @@ def federation_facts(simulation: Simulation) -> dict[str, Any]:
             "image_size": dataset.image_size,
             "train": len(dataset.train),
             "test": len(dataset.test),
+            "left_out": len(folders.left_out) if folders else 0,
         },
+        "labeled_only": federation.oracle is None,
         "clients": {
             str(client.id): {
                 "num_labeled": client.num_labeled,
                 "num_unlabeled": client.num_unlabeled,
                 "num_held_out": held_out.get(client.id, 0),
-                "class_count": counts[client.id].tolist() if knows else None,
+                "class_count": counts[client.id].tolist(),
+                **({"site": folders.names[client.id]} if folders else {}),
             }
             for client in federation.clients
         },

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from fedsemi.report.run import Run
+
+_PATHS = ("sites.folders", "sites.test", "start")
+_PLACE = re.compile(r"""(?<![^\s=,"'\[(])/(?:[^/"',]+/)*(?=[^/"',\s])""")
+"""The folders that lead to a file or folder, where its path is absolute."""
 
 
 def flat(content: Any, prefix: str = "") -> dict[str, Any]:
@@ -36,3 +41,22 @@ def differing(runs: Sequence[Run]) -> dict[str, list[Any]]:
         for key, values in table.items()
         if any(value != values[0] for value in values)
     }
+
+
+def shareable(settings: dict[str, Any]) -> dict[str, Any]:
+    """Name files and folders without saying where they are on somebody's machine."""
+    return {
+        key: without_places(value) if key in _PATHS else value
+        for key, value in settings.items()
+    }
+
+
+def without_places(value: Any) -> Any:
+    """Leave of every absolute path its last part.
+
+    >>> without_places(["--set", "sites.test=/home/me/scans", "runs/a"])
+    ['--set', 'sites.test=scans', 'runs/a']
+    """
+    if isinstance(value, list):
+        return [without_places(each) for each in value]
+    return _PLACE.sub("", value) if isinstance(value, str) else value

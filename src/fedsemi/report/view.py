@@ -7,7 +7,8 @@ from typing import Any
 
 from fedsemi.evaluate import MAIN_SCORES
 from fedsemi.report.run import Run
-from fedsemi.report.settings import differing, flat
+from fedsemi.report.settings import differing, flat, shareable, without_places
+from fedsemi.valuation.ranks import FEWEST
 
 
 def view_of(runs: Sequence[Run]) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def view_of(runs: Sequence[Run]) -> dict[str, Any]:
     return {
         "main": main,
         "runs": views,
-        "differing": differing(runs) if len(runs) > 1 else {},
+        "differing": shareable(differing(runs)) if len(runs) > 1 else {},
     }
 
 
@@ -38,22 +39,28 @@ def _run_view(run: Run) -> dict[str, Any]:
         "bound": bound_of(run),
         "methods": run.methods,
         "num_rounds": run.num_rounds,
-        "finished": bool(run.summary),
+        "finished": run.finished,
         "stages": _stages(run),
         "seconds": sum(record["seconds"] for record in run.records),
         "result": (run.summary.get("result") or {}),
+        "num_tests": len(run.last_tests()),
         "rounds": _rounds(run.records),
         "recall": _last_known(run.records, "per_class_recall"),
         "clients": _clients(run, last),
         "class_names": run.analysis.get("class_names"),
-        "data": run.analysis.get("data"),
+        "data": _data(run),
         "confusion": run.analysis.get("confusion"),
         "subgroups": run.analysis.get("subgroups") or {},
-        "settings": flat(run.config),
+        "settings": shareable(flat(run.config)),
         "manifest": _facts(run),
         "alarms": run.alarms,
         "value": _value(run),
     }
+
+
+def _data(run: Run) -> dict[str, Any] | None:
+    data: dict[str, Any] | None = run.analysis.get("data")
+    return data and data | {"origin": without_places(data["origin"])}
 
 
 def _stages(run: Run) -> list[dict[str, Any]]:
@@ -87,6 +94,7 @@ def _clients(run: Run, last: dict[str, Any]) -> dict[str, Any]:
 
     return {
         "ids": [int(id) for id in ids],
+        "sites": [run.sites.get(int(id)) for id in ids],
         "labeled": [
             _size(known, id, each, "num_labeled")
             for id, each in zip(ids, now, strict=True)
@@ -101,6 +109,7 @@ def _clients(run: Run, last: dict[str, Any]) -> dict[str, Any]:
             for id in ids
         ],
         "class_count": [known.get(id, {}).get("class_count") for id in ids],
+        "labeled_only": run.analysis.get("labeled_only", False),
         "diversity": [_shorts(each.get("diversity")) for each in now],
         "estimate": [each.get("pseudo_label_estimate") for each in now],
         "contribution": over_rounds(lambda c: c.get("contribution", 0.0)),
@@ -130,14 +139,22 @@ def _facts(run: Run) -> dict[str, Any]:
     names = ("config_sha256", "data_sha256", "partition_sha256", "anchor_sha256")
     more = ("labeled_share", "python", "torch", "cpu", "command")
     facts = {name: run.manifest.get(name) for name in names + more}
+    facts["command"] = without_places(facts["command"])
     facts["model_sha256"] = run.summary.get("model_sha256")
     return {name: value for name, value in facts.items() if value is not None}
 
 
 def _value(run: Run) -> dict[str, Any]:
-    """Leave out what `fedsemi value` found about an earlier model in this folder."""
+    """Leave out what `fedsemi value` found about an earlier model in this folder.
+
+    Correlations over too few clients are left out too.
+    """
     model = run.summary.get("model_sha256")
-    return run.value if run.value.get("model_sha256") == model else {}
+    if not run.value or run.value.get("model_sha256") != model:
+        return {}
+    found = run.value.get("correlations") or []
+    enough = [each for each in found if each["clients"] >= FEWEST]
+    return run.value | {"correlations": enough, "fewest": FEWEST}
 
 
 def _last_known(records: Sequence[dict[str, Any]], name: str) -> list[Any] | None:

@@ -63,7 +63,8 @@ function lineChart({ xs, series, format = percent, stages, low, high }) {
     const bottom = low ?? Math.min(...values, 0), top = high ?? Math.max(...values, bottom + 1e-9) * 1.04;
     const parts = frame(width, { xs, low: bottom, high: top, format: (v) => axisText(v, format), stages });
     const path = (list) => segments(list.map((v, i) => (known(v) ? [parts.x(xs[i]), parts.y(v)] : null)));
-    for (const s of series) {
+    // Dashes over solid lines: so a line shows where it lies on another.
+    for (const s of [...series].sort((a, b) => !!a.dash - !!b.dash)) {
       if (s.low) parts.picture.append(band(xs, s, parts));
       parts.picture.append(draw("path", { d: path(s.values), fill: "none", stroke: s.color, "stroke-width": s.faint ? 1 : 2.2, "stroke-dasharray": s.dash || "", opacity: s.faint ? 0.6 : 1 }));
       // A line of one point has no length; and dots show where rounds were tested.
@@ -176,7 +177,7 @@ function heatMap({ rowNames, columnNames, values, format, top, rowLabel, columnL
     const widest = Math.max(0, ...values.flat().filter(told).map((v) => textWidth(cellText(v, format), 11)));
     const numbers = widest <= cellWidth - 1;
     rowNames.forEach((name, r) => {
-      picture.append(draw("text", { x: left - 6, y: head + cell * (r + 0.5) + 4, "text-anchor": "end" }, shorten(name, 24)));
+      picture.append(draw("text", { x: left - 6, y: head + cell * (r + 0.5) + 4, "text-anchor": "end" }, shorten(name, Math.floor((left - 8) / 7.2))));
       columnNames.forEach((column, c) => heatCell(picture, { v: (values[r] || [])[c], most, format, told, numbers, name: `${rowLabel} ${name}, ${column}` }, { x: left + c * cellWidth, y: head + r * cell, cellWidth, cell }));
     });
     return picture;
@@ -204,7 +205,10 @@ function barChart({ rows, format = percent, high }) {
   return (full) => {
     const columns = rows.length > 30 ? Math.max(1, Math.floor(full / 340)) : 1;
     const width = full / columns, inColumn = Math.ceil(rows.length / columns);
-    const left = Math.min(width * 0.4, 12 + Math.max(...rows.map((r) => textWidth(r.name))));
+    const needed = (names) => 12 + Math.max(...names.map((name) => textWidth(name)));
+    const whole = rows.map((r) => r.name);
+    const names = needed(whole) <= width * 0.4 ? whole : rows.map((r) => r.short || r.name);
+    const left = Math.min(width * 0.4, needed(names));
     const step = 24, height = inColumn * step + 6;
     const ends = rows.flatMap((r) => [r.value, r.high, r.low, r.mark]).filter(known);
     const top = high ?? Math.max(...ends, 0), floor = Math.min(0, ...ends);
@@ -214,7 +218,7 @@ function barChart({ rows, format = percent, high }) {
     rows.forEach((row, i) => {
       const place = draw("g", { transform: `translate(${Math.floor(i / inColumn) * width} ${(i % inColumn) * step + 4})` });
       picture.append(place);
-      barOfRow(place, row, { x, left, thick: step - 8, text: row.text || format(row.value) });
+      barOfRow(place, { ...row, name: names[i] }, { x, left, thick: step - 8, text: row.text || format(row.value) });
     });
     return picture;
   };

@@ -5,11 +5,12 @@ function render(view) {
   const many = view.runs.length > 1;
   document.querySelector("h1").textContent = many ? view.runs.map((r) => r.name).join(", ") : run.name;
   document.getElementById("subtitle").textContent = subtitle(view, run);
+  document.getElementById("sites").textContent = run.clients.sites.map((site, k) => site && `client ${run.clients.ids[k]} = ${site}`).filter(Boolean).join(", ");
   const about = many ? `: ${run.name}` : "";
   const sections = [
     ["Result", resultSection(view)],
     ["What differs", differences(view)],
-    ["Alarms", alarms(run)],
+    [`Alarms${about}`, alarms(run)],
     ["Curves", grid(curveSection(view))],
     [`Contributions${about}`, grid([...contributionSection(run), ...diversitySection(run)])],
     [`Pseudo-labels${about}`, grid(pseudoLabelSection(run))],
@@ -56,7 +57,7 @@ function modelCard(run) {
     ["Model", `${s["model.name"]}${s["model.width"] ? `, width ${s["model.width"]}` : ""}; input ${run.data?.image_size ?? "?"} x ${run.data?.image_size ?? "?"} pixels; SHA-256 ${run.manifest.model_sha256}`],
     ["Classes", classNames(run).join(", ")],
     ["Training", `${run.methods.join(", then ")}; ${run.num_rounds} rounds, ${run.clients.ids.length} clients of which ${few} had labels (${percent(run.manifest.labeled_share)} of the images)`],
-    ["Data", run.data ? `${run.data.name}: ${whole(run.data.train)} images to learn from, ${whole(run.data.test)} to test; from ${run.data.origin}` : "unknown"],
+    ["Data", run.data ? `${run.data.name}: ${whole(sum([...run.clients.labeled, ...run.clients.unlabeled]))} images to learn from, ${whole(run.data.test)} to test; from ${run.data.origin}. ${apart(run).join(" ")}` : "unknown"],
     ["Measured", `accuracy ${percent(last.accuracy)}, balanced accuracy ${percent(last.balanced_accuracy)}, AUC ${percent(last.auc)}: last round, same data set, one seed (${s.seed})`],
     ["Weakest class", worst ? `${worst[1]}: recall ${percent(worst[0])}` : "–"],
     ["Not for", "Decisions about people without a test on the images of the place where it is used. Numbers here are of one split of one data set; other cameras, places and people are not covered."],

@@ -2,8 +2,14 @@
 
 const range = (count, from = 1) => Array.from({ length: count }, (_, i) => i + from);
 const classNames = (run) => run.class_names || range((run.recall || []).length, 0).map((c) => `class ${c}`);
-const clientName = (run, k) => `client ${run.clients.ids[k]}${run.clients.labeled[k] ? " *" : ""}`;
-const clientMarks = (run) => run.clients.ids.map((id, k) => `${id}${run.clients.labeled[k] ? "*" : ""}`);
+const star = (run, k) => (run.clients.labeled[k] ? "*" : "");
+const siteOf = (run, k) => (run.clients.sites[k] ? ` (${shorten(run.clients.sites[k], 24)})` : "");
+const clientShort = (run, k) => `client ${run.clients.ids[k]} ${star(run, k)}`.trimEnd();
+const clientName = (run, k) => `client ${run.clients.ids[k]}${siteOf(run, k)} ${star(run, k)}`.trimEnd();
+const clientLabel = (run, k) => `${run.clients.ids[k]}${siteOf(run, k)}`;
+const clientMarks = (run) => run.clients.ids.map((id, k) => `${id}${star(run, k)}${siteOf(run, k)}`);
+// For bars: the name, and a shorter one for where there is no room.
+const bothNames = (run, k) => ({ name: clientName(run, k), short: clientShort(run, k) });
 const hasValues = (rows) => rows.some((row) => (row || []).some((v) => known(v)));
 
 // Colours for the clients that contribute most, the same in all charts; others are grey.
@@ -15,7 +21,7 @@ function byContribution(run) {
 function clientSeries(run, values) {
   const drawn = byContribution(run).map((k, place) => ({
     name: clientName(run, k), values: values[k], faint: place >= 7, labeled: run.clients.labeled[k] > 0,
-    color: place < 7 ? COLORS[place] : "var(--rest)", dash: place < 7 ? DASHES[place % 2 ? 1 : 0] : "",
+    color: place < 7 ? COLORS[place] : "var(--rest)", dash: place < 7 ? DASHES[place % 4] : "",
   }));
   return drawn.filter((s) => hasValues([s.values]));
 }
@@ -36,7 +42,7 @@ function resultSection(view) {
   const scores = run.result.mean_of_last_10;
   const latest = (name) => run.rounds[name].filter(known).at(-1);
   const tiles = [
-    [percent(scores ? scores.accuracy : latest("accuracy")), scores ? "accuracy, mean of the last 10 tests" : "accuracy, latest test"],
+    [percent(scores ? scores.accuracy : latest("accuracy")), scores ? `accuracy, mean of the last ${run.num_tests} tests` : "accuracy, latest test"],
     [percent(scores ? scores.balanced_accuracy : latest("balanced_accuracy")), "balanced accuracy"],
     [percent(scores ? scores.auc : latest("auc")), "AUC"],
     [`${run.rounds.seconds.length} / ${run.num_rounds}`, "rounds"],
@@ -55,7 +61,8 @@ function comparison(view) {
     const about = [run.bound && `${run.bound} bound`, run.finished || `unfinished: round ${run.rounds.seconds.length} of ${run.num_rounds}`].filter((word) => word && word !== true);
     return { name: run.name, value: finalAccuracy(run), color: run.bound ? "var(--rest)" : COLORS[i % 7], text: `${percent(finalAccuracy(run))}${about.length ? ` (${about.join(", ")})` : ""}` };
   });
-  const note = ["Accuracy on the test set, mean of the last ten tests."];
+  const counts = [...new Set(view.runs.filter((r) => r.finished).map((r) => r.num_tests))];
+  const note = [`Accuracy on the test set, mean of the last ${counts.length === 1 ? counts[0] : "ten"} tests${counts.length > 1 ? ", or of all where there are fewer" : ""}.`];
   if (view.runs.some((r) => !r.finished)) note.push("Of unfinished runs, the latest test.");
   if (view.runs.some((r) => r.bound)) note.push("Grey bars are bounds: labeled clients only, or all clients labeled.", ...gapClosed(view.runs.filter((r) => r.finished)));
   return figure({
@@ -76,7 +83,7 @@ function curveSection(view) {
   const series = one
     ? [["accuracy", "test accuracy"], ["balanced_accuracy", "balanced test accuracy"], ["validation", "held-out accuracy at labeled clients"]]
       .filter(([key]) => hasValues([run.rounds[key]])).map(([key, name], i) => ({ name, values: run.rounds[key], color: COLORS[i], dash: DASHES[i] }))
-    : view.runs.map((r, i) => ({ name: r.name, values: r.rounds.accuracy, color: r.bound ? "var(--rest)" : COLORS[i % 7], dash: r.bound === "upper" ? "6 3" : DASHES[Math.floor(i / 7) % 4] }));
+    : view.runs.map((r, i) => ({ name: r.name, values: r.rounds.accuracy, color: r.bound ? "var(--rest)" : COLORS[i % 7], dash: DASHES[i % 4] }));
   const longest = Math.max(...view.runs.map((r) => r.rounds.seconds.length));
   if (!longest || !hasValues(series.map((s) => s.values))) return [];
   const xs = range(longest);
@@ -122,7 +129,7 @@ function diversitySection(run) {
   return [figure({
     title: "Diversity of each pseudo-class", wide: names.length > 12, note: "Distance from the anchor in the last round; the farther, the more a client counts. Empty: no confident pseudo-label.",
     chart: heatMap({ rowNames: clientMarks(run), columnNames: names, values: diversity, format: (v) => v.toFixed(2), rowLabel: "client", columnLabel: "pseudo-class" }),
-    rows: () => [["client", ...names], run.clients.ids.map((id, k) => [id, ...names.map((_, c) => plain((diversity[k] || [])[c]))])],
+    rows: () => [["client", ...names], run.clients.ids.map((_, k) => [clientLabel(run, k), ...names.map((_, c) => plain((diversity[k] || [])[c]))])],
   })];
 }
 
@@ -153,26 +160,36 @@ function pseudoLabelSection(run) {
 function estimatePerClient(run, holders) {
   const rows = holders.map((k) => {
     const guess = run.clients.estimate[k], truth = run.clients.right[k].at(-1);
-    return { name: clientName(run, k), value: guess?.accuracy ?? truth, low: guess?.low, high: guess?.high, mark: guess ? truth : null, text: guess ? `${percent(guess.accuracy)}, truth ${percent(truth)}` : percent(truth) };
+    const text = [guess && percent(guess.accuracy), known(truth) && `${guess ? "truth " : ""}${percent(truth)}`].filter(Boolean).join(", ");
+    return { ...bothNames(run, k), value: guess?.accuracy ?? truth, low: guess?.low, high: guess?.high, mark: guess ? truth : null, text };
   });
-  const guessed = rows.some((r) => known(r.low));
+  const guessed = rows.some((r) => known(r.low)), told = holders.some((k) => known(run.clients.right[k].at(-1)));
+  const head = ["client", "estimate", "from", "to", ...(told ? ["truth"] : [])];
   return figure({
     title: "Pseudo-label accuracy by client, last round", wide: rows.length > 30, chart: barChart({ rows, high: 1 }),
-    note: guessed ? "Bar and whisker: estimate with its 95 % interval. Thick mark: truth, known in simulation only." : "Truth, known in simulation only. For an estimate without it set evaluation.validation_fraction.",
-    rows: () => [["client", "estimate", "from", "to", "truth"], holders.map((k) => { const g = run.clients.estimate[k] || {}; return [run.clients.ids[k], percent(g.accuracy), percent(g.low), percent(g.high), percent(run.clients.right[k].at(-1))]; })],
+    note: guessed ? `Bar and whisker: estimate with its 95 % interval.${told ? " Thick mark: truth, known in simulation only." : ""}` : "Truth, known in simulation only. For an estimate without it set evaluation.validation_fraction.",
+    rows: () => [head, holders.map((k) => { const g = run.clients.estimate[k] || {}; return [clientLabel(run, k), percent(g.accuracy), percent(g.low), percent(g.high), percent(run.clients.right[k].at(-1))].slice(0, head.length); })],
   });
 }
 
+// What is not learned from: labels that are held out, and files that could not be used.
+function apart(run) {
+  const held = sum(run.clients.held_out), out = run.data?.left_out;
+  return [held && `${whole(held)} more are held out to measure with.`, out && leftOut(out)].filter(Boolean);
+}
+
+const leftOut = (count) => `${whole(count)} ${count === 1 ? "file was" : "files were"} left out, see left_out.csv.`;
+
 function dataSection(run) {
   const { ids, labeled, unlabeled, held_out, class_count } = run.clients, names = classNames(run);
-  const rows = ids.map((_, k) => ({ name: clientName(run, k), value: labeled[k] + unlabeled[k], color: labeled[k] ? "var(--c1)" : "var(--c0)", text: `${whole(labeled[k] + unlabeled[k])}${labeled[k] ? ` (${whole(labeled[k])} labeled)` : ""}` }));
-  const figures = [figure({ title: "Images of each client", wide: ids.length > 30, note: "Orange and * have labels.", chart: barChart({ rows, format: whole }), rows: () => [["client", "labeled", "unlabeled", "held out", "bytes sent"], ids.map((id, k) => [id, whole(labeled[k]), whole(unlabeled[k]), whole(held_out[k]), bytes(run.clients.bytes[k])])] })];
+  const rows = ids.map((_, k) => ({ ...bothNames(run, k), value: labeled[k] + unlabeled[k], color: labeled[k] ? "var(--c1)" : "var(--c0)", text: `${whole(labeled[k] + unlabeled[k])}${labeled[k] ? ` (${whole(labeled[k])} labeled)` : ""}` }));
+  const figures = [figure({ title: "Images of each client", wide: ids.length > 30, note: ["Orange and * have labels.", ...apart(run)].join(" "), chart: barChart({ rows, format: whole }), rows: () => [["client", "labeled", "unlabeled", "held out", "bytes sent"], ids.map((_, k) => [clientLabel(run, k), whole(labeled[k]), whole(unlabeled[k]), whole(held_out[k]), bytes(run.clients.bytes[k])])] })];
   if (hasValues(class_count)) figures.push(figure({
-    title: "Classes of each client", note: "True classes, known in simulation only.", wide: names.length > 12,
+    title: "Classes of each client", note: run.clients.labeled_only ? "Labeled images only, those held out among them; of the others nobody knows the class." : "True classes, known in simulation only.", wide: names.length > 12,
     chart: heatMap({ rowNames: clientMarks(run), columnNames: names, values: class_count, format: whole, rowLabel: "client", columnLabel: "class" }),
-    rows: () => [["client", ...names], ids.map((id, k) => [id, ...(class_count[k] || []).map(whole)])],
+    rows: () => [["client", ...names], ids.map((_, k) => [clientLabel(run, k), ...(class_count[k] || []).map(whole)])],
   }));
-  if (sum(run.clients.bytes)) figures.push(figure({ title: "Bytes sent by each client", wide: ids.length > 30, note: "Tensors of its answers, all rounds: model and statistics.", chart: barChart({ rows: ids.map((_, k) => ({ name: clientName(run, k), value: run.clients.bytes[k] })), format: bytes }), rows: () => [["client", "bytes"], ids.map((id, k) => [id, whole(run.clients.bytes[k])])] }));
+  if (sum(run.clients.bytes)) figures.push(figure({ title: "Bytes sent by each client", wide: ids.length > 30, note: "Tensors of its answers, all rounds: model and statistics.", chart: barChart({ rows: ids.map((_, k) => ({ ...bothNames(run, k), value: run.clients.bytes[k] })), format: bytes }), rows: () => [["client", "bytes"], ids.map((_, k) => [clientLabel(run, k), whole(run.clients.bytes[k])])] }));
   return figures;
 }
 

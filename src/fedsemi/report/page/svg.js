@@ -2,7 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const COLORS = [0, 1, 2, 3, 4, 5, 6].map((i) => `var(--c${i})`);
-const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
+const DASHES = ["", "9 4", "3 6", "12 4 3 4"];
 
 function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);

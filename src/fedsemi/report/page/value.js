@@ -4,18 +4,19 @@ const signed = (value) => (known(value) ? `${value > 0 ? "+" : ""}${value.toFixe
 const fixed = (value, digits) => (known(value) ? value.toFixed(digits) : "–");
 
 function valueSection(run) {
-  const { measures, correlations, scored_on } = run.value;
+  const { measures, correlations, fewest, scored_on } = run.value;
   if (!measures) return [];
   const formats = { Contribution: percent, "Data size": whole };
   const figures = measures.map(({ name, about, values }) => {
     const format = formats[name] || signed;
-    const bars = values.map((v) => ({ name: clientName(run, run.clients.ids.indexOf(v.client)), value: v.value, low: v.low, high: v.high }));
+    const place = (v) => run.clients.ids.indexOf(v.client);
+    const bars = values.map((v) => ({ ...bothNames(run, place(v)), value: v.value, low: v.low, high: v.high }));
     return figure({
       title: name, note: about, chart: barChart({ rows: bars, format }), wide: bars.length > 30,
-      rows: () => [["client", "value", "from", "to"], values.map((v) => [v.client, format(v.value), format(v.low), format(v.high)])],
+      rows: () => [["client", "value", "from", "to"], values.map((v) => [clientLabel(run, place(v)), format(v.value), format(v.low), format(v.high)])],
     });
   });
-  if (correlations?.length) figures.push(agreement(correlations, scored_on));
+  figures.push(correlations.length ? agreement(correlations, scored_on) : el("p", { class: "note wide" }, `Models were scored on ${scored_on}. Rank correlations of the measures need ${fewest} unlabeled clients; there are fewer.`));
   return figures;
 }
 
