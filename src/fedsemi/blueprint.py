@@ -69,6 +69,10 @@ class Blueprint:
         """Name the data by hashes, as far as this side knows them."""
         return {}
 
+    def num_images(self) -> dict[str, int]:
+        """Count the images of real sites by their names, where this side knows them."""
+        return {}
+
     def as_json(self) -> str:
         """Write the blueprint so that another machine can read it."""
         return json.dumps(

@@ -59,6 +59,10 @@ class Simulation(Blueprint):
             "labeled_share": self.partition.labeled_share,
         }
 
+    def num_images(self) -> dict[str, int]:
+        """Count the images of each folder, if the data came from folders."""
+        return {} if self.folders is None else self.folders.num_images
+
 
 def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
     """Read the data, deal it out, and describe the network."""

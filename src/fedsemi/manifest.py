@@ -28,6 +28,7 @@ def manifest(blueprint: Blueprint) -> dict[str, Any]:
     """Describe what made the run: seeds, versions, machine, hashes."""
     return identity(blueprint) | {
         "config_sha256": blueprint.experiment.sha256,
+        "num_images": blueprint.num_images(),
         "python": platform.python_version(),
         "platform": platform.platform(),
         "git": _git(Path(__file__).parent),
@@ -149,6 +150,8 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
 
 def _shown(value: Any) -> str:
     text = str(value)
+    if isinstance(value, float) and len(text) > 10:
+        return f"{value:.4g}"
     return f"{text[:12]}…" if len(text) > 40 else text
 
 

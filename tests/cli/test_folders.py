@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from fedsemi.cli import app
 from fedsemi.config import load_config
-from fedsemi.errors import CannotCreate, DataError
+from fedsemi.errors import CannotCreate, DataError, Mismatch
 
 MODES = ("L", "RGB", "P", "RGBA", "CMYK", "I;16", "LA")
 
@@ -203,3 +203,20 @@ def test_check_shows_all_classes_in_80_columns_and_the_time_of_all_rounds(
     told = screen("check", "federation.toml")
     assert ", ".join(f"{name} 3" for name in names) in told
     assert "all 60 rounds about" in told
+
+
+def test_resume_after_an_image_is_gone_names_its_site(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_site(tmp_path / "a", {"cat": 7, "dog": 6})
+    make_site(tmp_path / "b", {"": 4}, start=50)
+    make_site(tmp_path / "t", {"cat": 2, "dog": 2}, start=90)
+    screen("init", "a", "b", "--test", "t")
+    short = "--set stages.0.rounds=1 --set stages.1.rounds=0 --set model.width=4"
+    screen("run", "federation.toml", "--workers", "1", *short.split())
+    (tmp_path / "b" / "50.png").unlink()
+    result = CliRunner().invoke(app, ["run", "--resume", "runs/federation"])
+    assert isinstance(result.exception, Mismatch)
+    assert "labeled_share 0.7647 → 0.8125" in str(result.exception)
+    assert str(result.exception).endswith(" (images: b 4 → 3)")

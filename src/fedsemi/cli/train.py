@@ -18,12 +18,12 @@ from fedsemi.cli.options import DataDir, Overrides, Workers, require_flower
 from fedsemi.config import load_config
 from fedsemi.config_file import CONFIGS
 from fedsemi.demo import run_demo
-from fedsemi.errors import ConfigError, StorageError
+from fedsemi.errors import ConfigError, Mismatch, StorageError
 from fedsemi.experiment import Step, conduct
 from fedsemi.progress import client_table, duration
 from fedsemi.report.live import following
 from fedsemi.report.run import Run, read_run
-from fedsemi.run_folder import RunFolder
+from fedsemi.run_folder import RunFolder, read_json
 from fedsemi.session import available_cores, carry_on
 
 Result = tuple[Step | None, dict[str, Any]]
@@ -107,10 +107,8 @@ def run(
     simulation = build(load_config(source, overrides or []), data_dir)
     if resume is None:
         folder = RunFolder.new(out, simulation, overwrite)
-    elif fork:
-        folder = RunFolder.fork(out, simulation, resume)
     else:
-        folder = RunFolder.resume(out, simulation)
+        folder = _continued(out, simulation, resume, fork)
     with folder, _live_page(out, console) if live else nullcontext():
         if simulation.folders is not None:
             show_folders(simulation.folders, out, console)
@@ -130,6 +128,27 @@ def run(
         console.print(client_table(last.record))
     console.print(_result_table(summary, read_run(out)))
     console.print(f"{duration(summary['seconds'])}; records in {out}", soft_wrap=True)
+
+
+def _continued(
+    out: Path, simulation: Simulation, origin: Path, fork: bool
+) -> RunFolder:
+    """Go on with a run; if its data changed, name the sites with more or less of it."""
+    try:
+        if fork:
+            return RunFolder.fork(out, simulation, origin)
+        return RunFolder.resume(out, simulation)
+    except Mismatch as error:
+        manifest = origin / "manifest.json"
+        known = read_json(manifest) if manifest.is_file() else {}
+        before, now = known.get("num_images", {}), simulation.num_images()
+        changed = [
+            f"{name} {before[name]} → {count}"
+            for name, count in now.items()
+            if before.get(name, count) != count
+        ]
+        told = f" (images: {', '.join(changed)})" if changed else ""
+        raise Mismatch(f"{error.args[0]}{told}", error.code) from None
 
 
 def _config_of(run: Path) -> Path:

@@ -31,6 +31,13 @@ class FolderFederation:
     notes: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
 
+    @property
+    def num_images(self) -> dict[str, int]:
+        """How many images each site learns from, and how many are tested on."""
+        pairs = zip(self.names, self.partition.clients, strict=True)
+        sizes = {name: len(c.labeled) + len(c.unlabeled) for name, c in pairs}
+        return sizes | {"(tested on)": len(self.dataset.test)}
+
 
 def read_federation(
     settings: SitesSettings, image_size: int, pre_size: int, seed: int
