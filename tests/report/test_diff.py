@@ -57,3 +57,12 @@ def test_fewer_than_ten_tests_are_counted(make_run) -> None:
     for run in (a, b):
         run.records[2]["accuracy"] = None
     assert "mean of the last 5 tests" in printed(a, b)
+
+
+def test_a_run_without_rounds_is_not_called_the_same(make_run) -> None:
+    a, b = read_run(make_run("a")), read_run(make_run("b"))
+    b.records.clear()
+    text = printed(a, b)
+    assert "There is no round that both have." in text
+    assert "b has not ended: 0 of 3 rounds, stage 1 of 1." in text
+    assert "accuracy after round" not in text

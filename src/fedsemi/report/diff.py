@@ -25,7 +25,9 @@ def differences(a: Run, b: Run) -> RenderableType:
     pairs = zip((a, b), names, strict=True)
     ends = [_unfinished(run, name) for run, name in pairs if not run.finished]
     parts = [_settings(a, b, names), *ends, Text(), _results(a, b, names), Text()]
-    return Group(*parts, first_difference(a, b), _rounds(a, b, names))
+    parts.append(first_difference(a, b))
+    both = a.records and b.records
+    return Group(*parts, *([_rounds(a, b, names)] if both else []))
 
 
 def first_difference(a: Run, b: Run) -> str:
@@ -37,6 +39,8 @@ def first_difference(a: Run, b: Run) -> str:
         if told:
             place = f"round {number}, counted over all stages"
             return f"They part in {place}: {', '.join(told)}."
+    if not pairs:
+        return "There is no round that both have."
     if len(a.records) == len(b.records):
         return f"All {len(pairs)} rounds are the same to the last digit."
     return f"The {len(pairs)} rounds that both have are the same to the last digit."

@@ -206,8 +206,8 @@ function barChart({ rows, format = percent, high }) {
     const columns = rows.length > 30 ? Math.max(1, Math.floor(full / 340)) : 1;
     const width = full / columns, inColumn = Math.ceil(rows.length / columns);
     const needed = (names) => 12 + Math.max(...names.map((name) => textWidth(name)));
-    const whole = rows.map((r) => r.name);
-    const names = needed(whole) <= width * 0.4 ? whole : rows.map((r) => r.short || r.name);
+    const long = rows.map((r) => r.name);
+    const names = needed(long) <= width * 0.4 ? long : rows.map((r) => r.short || r.name);
     const left = Math.min(width * 0.4, needed(names));
     const step = 24, height = inColumn * step + 6;
     const ends = rows.flatMap((r) => [r.value, r.high, r.low, r.mark]).filter(known);
