@@ -24,7 +24,7 @@ import httpx
 from fedsemi.cli.federation import deal_out
 from fedsemi.engines.flower import processes
 from fedsemi.engines.flower.certificates import make_certificates, make_site_key
-from fedsemi.engines.flower.coordinator import Coordinator
+from fedsemi.engines.flower.coordinator import RUN, Coordinator
 from fedsemi.engines.flower.engine import Patience
 from fedsemi.engines.flower.node import Node
 from fedsemi.engines.flower.trial import running_sites, site_folders
@@ -132,6 +132,8 @@ def test_a_deployment_gives_the_same_bits_as_this_process(method, federation):
     simulation = tiny(method)
     *_, last = conduct(simulation)
     (federation.folder / "plan.json").write_text(simulation.as_json())
+    # The coordinator would not replace the run of the method before.
+    shutil.rmtree(federation.folder / RUN, ignore_errors=True)
     federation.submit()
     federation.wait(print)
     assert _digest(federation.folder.parent) == digest(last.weights)
