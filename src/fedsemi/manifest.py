@@ -83,10 +83,9 @@ def check_same_run(
             "fedsemi and torch and one kind of CPU, go back to it or use --fork",
             code="FS1302",
         )
+    fork = "start a new run" if _bound(refused, cursor) else "go on with --fork"
     raise Mismatch(
-        f"cannot resume: {told}; take the change back, or go on in a new run with "
-        "--fork",
-        code="FS1301",
+        f"cannot resume: {told}; take the change back, or {fork}", code="FS1301"
     )
 
 
@@ -95,15 +94,20 @@ def check_forkable(
 ) -> None:
     """Refuse to begin at a checkpoint whose model, clients or method do not fit."""
     old, new = _flat(recorded), _flat(now)
-    methods = tuple(f"config.stages.{i}.method" for i in range(cursor.stage + 1))
-    bound = ("data_", "partition_", "config.model.", *methods)
-    refused = [key for key in _changed(old, new) if key.startswith(bound)]
+    refused = _bound(_changed(old, new), cursor)
     if refused:
         raise Mismatch(
             f"cannot fork: {_difference(refused, old, new)}; data, clients, model and "
             "the methods so far must stay",
             code="FS1303",
         )
+
+
+def _bound(changed: Sequence[str], cursor: Cursor) -> list[str]:
+    """Return what of a change no checkpoint can be taken over."""
+    methods = tuple(f"config.stages.{i}.method" for i in range(cursor.stage + 1))
+    bound = ("data_", "partition_", "config.model.", *methods)
+    return [key for key in changed if key.startswith(bound)]
 
 
 def _is_allowed(
