@@ -93,6 +93,14 @@ def test_the_start_of_workers_is_not_taken_for_a_slow_round():
     assert estimate.seconds(0, 1) == pytest.approx(8)
 
 
+def test_the_first_round_of_a_stage_does_not_upset_the_estimate():
+    times = iter([0.0, 1.0, 2.0, 3.0, 60.0])
+    estimate = TimeLeft([3, 10], [1.0, 2.0], lambda: next(times))
+    for stage, learning in ((0, 1.0), (0, 1.0), (0, 1.0), (1, 50.0)):
+        estimate.tick(stage, learning)
+    assert estimate.seconds(1, 1) == pytest.approx(9 * 2)
+
+
 def test_nothing_is_left_after_the_last_round():
     assert left_after([(0, 1.0), (0, 2.0)], [2], [1.0])[-1] == 0
 

@@ -93,13 +93,23 @@ class TimeLeft:
         """Estimate the rest after a round of a stage; rounds count from one.
 
         The first round of a stage prepares clients and is left out as soon as there is
-        another. Stages to come are guessed by their work. A mean, not a median: rounds
-        with a test take longer than others, and the rest has both.
+        another, of this stage or the one before. Stages to come are guessed by their
+        work.
+        """
+        known = stage
+        if len(self._taken[stage]) == 1 and len(self._taken.get(stage - 1, ())) > 1:
+            known = stage - 1
+        here = (self._rounds[stage] - round) * self._work[stage]
+        later = zip(self._rounds[stage + 1 :], self._work[stage + 1 :], strict=True)
+        rest = here + sum(rounds * work for rounds, work in later)
+        return self._typical(known) * rest / (self._work[known] or 1.0)
+
+    def _typical(self, stage: int) -> float:
+        """Return the seconds of a round.
+
+        A mean, not a median: rounds with a test take longer than others, and the rest
+        has both.
         """
         taken = self._taken[stage]
         recent = taken[1:][-_RECENT:] or taken
-        typical = sum(recent) / len(recent)
-        here = self._rounds[stage] - round
-        later = zip(self._rounds[stage + 1 :], self._work[stage + 1 :], strict=True)
-        scale = 1 / self._work[stage] if self._work[stage] else 0.0
-        return typical * (here + sum(n * work * scale for n, work in later))
+        return sum(recent) / len(recent)
