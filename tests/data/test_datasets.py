@@ -34,12 +34,13 @@ def test_a_named_folder_is_the_only_one(monkeypatch):
 
 
 def test_without_a_name_the_usual_folders_are_searched(tmp_path):
-    assert search_path() == [Path("data"), tmp_path / "home" / ".cache" / "fedsemi"]
+    home, beside = tmp_path / "home" / ".cache" / "fedsemi", Path("../shared/data")
+    assert search_path() == [Path("data"), home, beside]
 
 
 def test_an_empty_variable_counts_as_unset(monkeypatch):
     monkeypatch.setenv("FEDSEMI_DATA", "")
-    assert len(search_path()) == 2
+    assert len(search_path()) == 3
 
 
 @pytest.mark.parametrize(

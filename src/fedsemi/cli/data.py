@@ -65,7 +65,7 @@ def datasets(data_dir: DataDir = None) -> None:
         origins.add_row(name, Text(f"{source.licence}\n{source.where}"))
     console = Console()
     console.print(table)
-    places = " and ".join(str(path) for path in search_path(data_dir))
+    places = ", ".join(str(path) for path in search_path(data_dir))
     console.print(
         f"\nlooked for in {places}; --data-dir or FEDSEMI_DATA names another folder\n"
     )

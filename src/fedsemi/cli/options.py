@@ -18,7 +18,7 @@ DataDir = Annotated[
     typer.Option(
         "--data-dir",
         envvar="FEDSEMI_DATA",
-        help="The folder of the data sets, instead of ./data and ~/.cache/fedsemi.",
+        help="The folder of the data sets, instead of the usual ones (`datasets`).",
     ),
 ]
 Overrides = Annotated[
