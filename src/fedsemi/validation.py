@@ -146,7 +146,11 @@ def reported(updates: Iterable[Update], num_classes: int) -> Validation | None:
 
     A site that is asked several times in a round counts once.
     """
-    by_site = {update.client: update.metrics for update in updates}
+    by_site = {
+        update.client: update.metrics
+        for update in updates
+        if any(name.startswith(PREFIX) for name in update.metrics)
+    }
     found = [Findings.from_metrics(each, num_classes) for each in by_site.values()]
     known = [each for each in found if each is not None]
     if not known:
