@@ -29,6 +29,11 @@ def test_epochs_multiply_learning_but_not_testing():
     assert work(epochs=3, num_tested=1000) == pytest.approx(3 * work() + 270)
 
 
+def test_workers_share_the_test():
+    alone, shared = (work(num_tested=n, workers=2) for n in (0, 1000))
+    assert shared - alone == pytest.approx(135)
+
+
 def test_steps_cost_more_views_the_smaller_the_network_is():
     # A step costs 150 of these views, and so does a visit; a client has two steps.
     small = {"multiply_adds": 1e6, "batch_size": 64}

@@ -39,7 +39,7 @@ def work_of_round(
     the teacher has seen it. Each step has a cost of its own, which outweighs the views
     where networks and images are small; so has a visit to a client. A client cannot be
     shared by workers, so that a round takes at least as long as its largest client.
-    The server tests on its own.
+    The server tests on the workers' cores.
 
     >>> sites = [ClientInfo(0, 100, 0), ClientInfo(1, 0, 50), ClientInfo(2, 0, 50)]
     >>> work_of_round(sites, Load(workers=2), supervised=True)
@@ -49,7 +49,7 @@ def work_of_round(
     asked = [client for client in clients if client.num_labeled or not supervised]
     costs = [_work_of_visit(client, load, step, supervised) for client in asked]
     learning = max(max(costs, default=0.0), sum(costs) / load.workers)
-    return learning + _INFERENCE * load.num_tested
+    return learning + _INFERENCE * load.num_tested / load.workers
 
 
 def _work_of_visit(
