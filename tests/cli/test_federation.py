@@ -58,6 +58,17 @@ def test_wire_lists_what_labeled_sites_send_too(config):
     assert "held_out_*" not in _run("wire", config).output
 
 
+def _own_config(folder, sites="", sections=""):
+    """Write a config for pictures of cats and dogs in the folder `clinic`."""
+    config = folder / "own.toml"
+    config.write_text(
+        '[data]\nname = "folders"\nimage_size = 16\n[sites]\nfolders = ["clinic"]\n'
+        f'classes = ["cat", "dog"]\n{sites}[model]\nname = "resnet8"\nwidth = 2\n'
+        f'{sections}[[stages]]\nmethod = "supervised"\nrounds = 1\n'
+    )
+    return config
+
+
 def test_a_site_packs_its_own_folder_of_images(tmp_path):
     pictures = tmp_path / "clinic"
     for name, count in (("cat", 2), ("dog", 1)):
@@ -65,12 +76,7 @@ def test_a_site_packs_its_own_folder_of_images(tmp_path):
         for i in range(count):
             color = (40 * i, 90, 200 if name == "cat" else 10)
             Image.new("RGB", (20, 20), color).save(pictures / name / f"{i}.png")
-    config = tmp_path / "own.toml"
-    config.write_text(
-        '[data]\nname = "folders"\nimage_size = 16\n[sites]\nfolders = ["clinic"]\n'
-        'classes = ["cat", "dog"]\n[model]\nname = "resnet8"\nwidth = 2\n'
-        '[[stages]]\nmethod = "supervised"\nrounds = 1\n'
-    )
+    config = _own_config(tmp_path)
     done = _run("pack", config, pictures, "--id", 4, "--out", tmp_path / "site-4")
     assert "3 labeled and 0 unlabeled" in done.output
     site = read_site(tmp_path / "site-4")
@@ -86,14 +92,8 @@ def test_a_site_that_packs_its_images_sets_whole_patients_aside(tmp_path):
             color = (40 * patient, 90 * view, 200)
             name = f"P{patient}_{view}.png"
             Image.new("RGB", (20, 20), color).save(pictures / "cat" / name)
-    config = tmp_path / "own.toml"
-    config.write_text(
-        '[data]\nname = "folders"\nimage_size = 16\n[sites]\nfolders = ["clinic"]\n'
-        'classes = ["cat", "dog"]\npatient = "(P[0-9])_"\n'
-        '[model]\nname = "resnet8"\nwidth = 2\n'
-        "[evaluation]\nvalidation_fraction = 0.4\n"
-        '[[stages]]\nmethod = "supervised"\nrounds = 1\n'
-    )
+    held_out = "[evaluation]\nvalidation_fraction = 0.4\n"
+    config = _own_config(tmp_path, 'patient = "(P[0-9])_"\n', held_out)
     done = _run("pack", config, pictures, "--id", 0, "--out", tmp_path / "site-0")
     assert "6 labeled and 4 held out" in done.output
     site = read_site(tmp_path / "site-0")
