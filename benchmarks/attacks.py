@@ -74,7 +74,7 @@ def page(outcomes: list[Outcome]) -> str:
         f"of the last {LAST} rounds, "
         "against the same aggregation without attack and without guard; "
         "*share* is the attacker's mean share of the model; *dropped* counts refused "
-        "replies. Made by `python benchmarks/attacks.py`; the reading is in "
+        "replies. Made by `python benchmarks/attacks.py table`; the reading is in "
         "[robustness.md](robustness.md).",
         "",
         "| aggregation | attack | lost, guard off | share, off | lost, guard on "
