@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread, current_thread
 from typing import Any
+from weakref import WeakSet
 
 from fedsemi.errors import CannotCreate, FedSemiError
 from fedsemi.report.build import page
@@ -39,7 +40,8 @@ class LivePage(ThreadingHTTPServer):
     def __init__(self, folder: Path, port: int = 0) -> None:
         self.folder = folder
         self.closing = Event()
-        self.listeners: list[Thread] = []
+        # Weak, because a browser may come back many times in a long run.
+        self.listeners: WeakSet[Thread] = WeakSet()
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
@@ -55,7 +57,7 @@ class LivePage(ThreadingHTTPServer):
     def server_close(self) -> None:
         """Stop, and let go of browsers that wait, with the run as it is at last."""
         self.closing.set()
-        for listener in self.listeners:
+        for listener in list(self.listeners):
             listener.join(_FAREWELL)
         super().server_close()
 
@@ -120,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _events(self) -> None:
         """Send a line whenever the run has written something, and the end itself."""
-        self.server.listeners.append(current_thread())
+        self.server.listeners.add(current_thread())
         self._head(200, "text/event-stream")
         seen, beat = self.server.traces(), time.monotonic()
         # The browser may go at any time.
