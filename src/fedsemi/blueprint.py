@@ -18,6 +18,7 @@ from fedsemi.messages import Weights
 from fedsemi.method import Method
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
+from fedsemi.models.precision import check_precision
 from fedsemi.seeds import seed_of
 from fedsemi.storage import read_weights
 
@@ -35,10 +36,18 @@ class Blueprint:
         """Return what the stage's method is built from."""
         local = self.experiment.local_of(stage)
         experiment = self.experiment
-        return Setup(self.model, self.views, local, experiment.device, experiment.guard)
+        return Setup(
+            self.model,
+            self.views,
+            local,
+            experiment.device,
+            experiment.guard,
+            experiment.precision,
+        )
 
     def method(self, stage: Stage) -> Method[Any]:
         """Build the method of a stage."""
+        check_precision(self.experiment.precision, self.experiment.device)
         settings = method_settings(stage.method, stage.settings)
         method: Method[Any] = METHODS[stage.method](self.setup(stage), **settings)
         return method

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -29,6 +28,8 @@ from fedsemi.guard import Guard
 from fedsemi.local import LocalTraining
 from fedsemi.methods import METHODS
 from fedsemi.models import MODELS
+from fedsemi.models.precision import Precision
+from fedsemi.naming import sha256_of
 from fedsemi.settings import STRICT, Count, Positive, Share, Whole
 
 T = TypeVar("T")
@@ -134,13 +135,14 @@ class Experiment(_Settings):
     """A model.safetensors to begin with, e.g. of a warm-up that several runs share."""
     device: str = "cpu"
     """Where to compute: cpu, cuda, cuda:1, mps."""
+    precision: Precision = "float32"
+    """Of encoders in training, labeling and tests: float32, or bf16 by autocast."""
 
     @property
     def sha256(self) -> str:
-        """Name the experiment by its settings, written canonically."""
-        return hashlib.sha256(
-            json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()
-        ).hexdigest()
+        """Name the experiment by what differs from the defaults of its schema."""
+        stages = [_checked_settings(stage) for stage in self.stages]
+        return sha256_of({"experiment": self, "stages": stages})
 
     def local_of(self, stage: Stage) -> LocalTraining:
         """Return the local training of a stage: [local] and the stage's own."""
@@ -197,9 +199,12 @@ def _check_sites(experiment: Experiment) -> None:
 
 def method_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Check the settings of a method against its fields and fill in the defaults."""
-    model = settings_model(method)
-    checked = _parsed(model, settings)
-    return {name: getattr(checked, name) for name in model.model_fields}
+    checked = _parsed(settings_model(method), settings)
+    return {name: getattr(checked, name) for name in type(checked).model_fields}
+
+
+def _checked_settings(stage: Stage) -> BaseModel:
+    return _parsed(settings_model(stage.method), stage.settings)
 
 
 @cache

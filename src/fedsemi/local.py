@@ -17,6 +17,7 @@ from fedsemi.guard import Guard
 from fedsemi.messages import Memory, Task, Update, Weights
 from fedsemi.models import Classifier, ModelSpec
 from fedsemi.models.copying import copied
+from fedsemi.models.precision import Precision
 from fedsemi.objectives.base import Objective
 from fedsemi.seeds import Streams
 from fedsemi.settings import STRICT, Count, NotNegative, Positive
@@ -63,6 +64,7 @@ class Setup:
     local: LocalTraining = field(default_factory=LocalTraining)
     device: str = "cpu"
     guard: Guard = field(default_factory=Guard)
+    precision: Precision = "float32"
 
     def first_parts(self, weights: Weights, parts: Parts | None) -> Weights:
         """Return the weights with which the parts beside this classifier start."""
@@ -78,6 +80,7 @@ class Setup:
         for name, part in (parts(model) if parts else {}).items():
             model.add_module(name, part)
         model.load_state_dict(weights)
+        model.precision = self.precision
         # Small convolutions run a quarter faster on the CPU with channels last.
         channels_last: Any = {"memory_format": torch.channels_last}
         return model.to(self.device, **channels_last)

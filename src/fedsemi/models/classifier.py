@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from fedsemi.models.precision import Precision, computing
+
 
 class Output(NamedTuple):
     """What a `Classifier` says about a batch of images."""
@@ -31,6 +33,8 @@ class Classifier(nn.Module):
 
     encoder: nn.Module
     head: nn.Linear
+    precision: Precision = "float32"
+    """In which the encoder computes; features, head and losses are float32."""
 
     def __init__(self, encoder: nn.Module, head: nn.Linear) -> None:
         super().__init__()
@@ -42,9 +46,15 @@ class Classifier(nn.Module):
         """d, the length of a feature."""
         return self.head.in_features
 
+    def features(self, images: Tensor) -> Tensor:
+        """Return the encoder's view of each image, `[B, d]`."""
+        with computing(self.precision, images.device.type):
+            feature: Tensor = self.encoder(images)
+        return feature.float()
+
     def forward(self, images: Tensor) -> Output:
         """Return the feature and the logits of each image."""
-        feature = self.encoder(images)
+        feature = self.features(images)
         return Output(feature, self.head(feature))
 
 

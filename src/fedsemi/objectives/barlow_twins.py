@@ -57,7 +57,7 @@ class BarlowTwins(Objective):
         setup = self._bench.setup
         images = self._bench.unlabeled(batch.unlabeled)
         views = two_views(images, setup.views, self._bench.streams["ssl"])
-        features = [student.encoder(view) for view in views]
+        features = [student.features(view) for view in views]
         projector = student.get_submodule(PROJECTOR)
         one, two = (projector(feature) for feature in features)
         # The nominal batch size also for the short last batch, which so weighs less.

@@ -64,6 +64,7 @@ class MeanTeacher(Objective):
         self.view = view
         self.copy_buffers = copy_buffers
         teacher = bench.setup.model.empty().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        teacher.precision = bench.setup.precision
         self.teacher: Classifier = teacher.eval().requires_grad_(False)
         self.register_buffer("step", torch.zeros((), dtype=torch.long))
 

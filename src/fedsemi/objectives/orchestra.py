@@ -115,7 +115,7 @@ class Orchestra(Objective):
         first, second = two_views(images, self._bench.setup.views, draw["ssl"])
         with torch.no_grad():
             target = F.normalize(student.get_submodule(TARGET)(first), dim=1)
-        feature = student.encoder(second)
+        feature = student.features(second)
         projected = F.normalize(student.get_submodule(PROJECTOR)(feature), dim=1)
         loss = agreement(
             target @ self.centroids.T, projected @ self.centroids.T, self.temperature
@@ -157,6 +157,6 @@ class Orchestra(Objective):
     def _rotation(self, student: Classifier, images: Tensor) -> Tensor:
         draw = self._bench.streams["rotation"]
         turns = torch.randint(4, (len(images),), generator=draw).to(images.device)
-        feature = student.encoder(rotated(self._bench.weak(images), turns))
+        feature = student.features(rotated(self._bench.weak(images), turns))
         projected = student.get_submodule(PROJECTOR)(feature)
         return F.cross_entropy(student.get_submodule(ROTATION)(projected), turns)

@@ -57,7 +57,7 @@ class HeadOnly(Supervised):
         """Return what the head says of features that get no gradient."""
         student.encoder.eval()
         with torch.no_grad():
-            feature = student.encoder(views)
+            feature = student.features(views)
         logits: Tensor = student.head(feature)
         return logits
 

@@ -73,7 +73,7 @@ def linear_probe(
 def features(model: Classifier, images: Tensor, setup: Setup) -> Tensor:
     """Return the features of the clean view, on the CPU."""
     parts = [
-        model.encoder(setup.views.clean(part.to(setup.device))).float().cpu()
+        model.features(setup.views.clean(part.to(setup.device))).cpu()
         for part in torch.split(images, 500)
     ]
     return torch.cat(parts)
