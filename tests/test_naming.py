@@ -1,0 +1,104 @@
+"""Names of experiments survive what a release adds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fedsemi import naming
+from fedsemi.config import make_experiment
+from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.jobs import Job
+from fedsemi.naming import differing, sha256_of
+
+_RECORDS = sorted(Path(__file__).parents[1].glob("results/*/runs/*.json"))
+
+
+def _experiment(**changes):
+    content = {
+        "data": {"name": "digits"},
+        "model": {"name": "resnet8"},
+        "stages": [{"method": "supervised", "rounds": 3}],
+    }
+    return make_experiment(content | changes)
+
+
+def test_a_name_is_the_hash_of_what_differs_from_the_defaults() -> None:
+    written = (
+        '{"schema":"fedsemi-experiment-1","settings":{"experiment":{'
+        '"data":{"name":"digits"},"guard":{"enabled":false},'
+        '"model":{"name":"resnet8"},"seed":7,'
+        '"stages":[{"method":"supervised","rounds":3}]},"stages":[{}]}}'
+    )
+    found = _experiment(seed=7, guard={"enabled": False}).sha256
+    assert found == hashlib.sha256(written.encode()).hexdigest()
+
+
+def test_a_setting_at_its_default_may_be_written_or_left_out() -> None:
+    written = _experiment(partition={"num_clients": 10}, precision="float32")
+    assert written.sha256 == _experiment().sha256
+
+
+def test_every_setting_that_differs_changes_the_name() -> None:
+    stage = {"method": "semianagg", "rounds": 3}
+    names = {
+        _experiment(**changes).sha256
+        for changes in (
+            {},
+            {"seed": 2},
+            {"precision": "bf16"},
+            {"guard": {"enabled": True}},
+            {"guard": {"enabled": False}},
+            {"local": {"epochs": 2}},
+            {"stages": [stage]},
+            {"stages": [stage | {"rule": "released"}]},
+            {"stages": [stage | {"learner": {"cutoff": 0.8}}]},
+            {"stages": [stage | {"learner": {"name": "acr", "cutoff": 0.8}}]},
+            {"stages": [stage | {"local": {"epochs": 2}}]},
+        )
+    }
+    assert len(names) == 10  # one of the two guards is the schema's default
+
+
+def test_a_new_setting_with_a_default_leaves_names_alone() -> None:
+    @dataclass
+    class Before:
+        epochs: int = 1
+
+    @dataclass
+    class After:
+        epochs: int = 1
+        brand_new: str = "off"
+
+    assert sha256_of(Before(2)) == sha256_of(After(2))
+    assert sha256_of(After(2)) != sha256_of(After(2, "on"))
+
+
+def test_a_default_that_changes_is_noted_and_leaves_names_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @dataclass
+    class Section:
+        enabled: bool = False
+
+    @dataclass
+    class Whole:
+        section: Section
+
+    monkeypatch.setattr(naming, "SCHEMA_DEFAULTS", {("Section", "enabled"): True})
+    assert differing(Whole(Section(True))) == {"section": {}}
+    assert differing(Whole(Section(False))) == {"section": {"enabled": False}}
+
+
+@pytest.mark.parametrize("path", _RECORDS[:: max(1, len(_RECORDS) // 40)], ids=str)
+def test_committed_records_are_called_by_their_experiment(path: Path) -> None:
+    record = json.loads(path.read_text("utf-8"))
+    pairs = tuple(sorted(record["partition"].items()))
+    setting = Setting(record["dataset"], record["arm"], pairs, record["without"])
+    prelude = record["prelude"] and make_experiment(record["prelude"])
+    experiment = make_experiment(record["config"])
+    assert Job(setting, record["seed"], experiment, prelude).key == path.stem
