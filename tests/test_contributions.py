@@ -34,6 +34,15 @@ def unlabeled(make: Make, client: int, diversity: list[float], **fields: int) ->
     return make(client, num_unlabeled=10, statistics=statistics, **fields)
 
 
+def test_presence_counts_who_shows_a_class_and_nothing_else() -> None:
+    # Class 0 is shown by all three, class 1 by two, class 2 by the second alone:
+    # 1/3 + 1/2, 1/3 + 1/2 + 1 and 1/3, over three classes.
+    shares = diversity_weights(1 - GOLDEN, "presence")
+    assert shares.tolist() == pytest.approx([5 / 18, 11 / 18, 2 / 18])
+    nearly_same = diversity_weights((1 - GOLDEN).clamp(max=0.1), "presence")
+    assert nearly_same.tolist() == pytest.approx(shares.tolist())
+
+
 def test_fedavg_weighs_by_labels_and_pseudo_labels(make_update: Make) -> None:
     updates = [make_update(0, num_labeled=30), make_update(1, num_pseudo=10)]
     assert by_data_size(updates).tolist() == [0.75, 0.25]

@@ -128,6 +128,7 @@ def partition_of(experiment: Experiment, dataset: Dataset) -> Partition:
         dataset.train.labels.numpy(),
         dataset.num_classes,
         scheme=settings.scheme,
+        rare=settings.rare,
         num_clients=settings.num_clients,
         labeled_clients=settings.labeled_clients,
         dirichlet_alpha=settings.dirichlet_alpha,

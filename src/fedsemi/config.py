@@ -21,6 +21,7 @@ from pydantic import (
 from fedsemi.alarms import AlarmSettings
 from fedsemi.config_file import apply_override, find_config, read_config_file
 from fedsemi.data.datasets import DATASETS
+from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.site_settings import FOLDERS, SitesSettings
 from fedsemi.errors import ConfigError
 from fedsemi.explain import explained, known
@@ -61,8 +62,10 @@ class DataSettings(_Settings):
 class PartitionSettings(_Settings):
     """[partition]: who owns which images, and who has labels."""
 
-    scheme: Literal["dirichlet", "iid"] = "dirichlet"
-    """Skewed classes and sizes, or a fair draw."""
+    scheme: Literal["dirichlet", "iid", "rare-classes"] = "dirichlet"
+    """Skewed classes and sizes, a fair draw, or half of the classes at few sites."""
+    rare: RareClasses = Field(default_factory=RareClasses)
+    """For the scheme "rare-classes"."""
     num_clients: Count = 10
     """K."""
     labeled_clients: Count | list[Whole] | Literal["all"] = 1
@@ -93,6 +96,8 @@ class EvaluationSettings(_Settings):
 
     every: Count = 1
     """Test after every n-th round, and after the last one of each stage."""
+    running_mean: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Test a running mean of the global model as well, which keeps this in a round."""
     validation_fraction: Annotated[float, Field(ge=0, le=0.9)] = 0.0
     """Part of its labels that a labeled client keeps to measure models with."""
 

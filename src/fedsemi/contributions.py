@@ -21,7 +21,7 @@ from fedsemi.seeds import Streams, seed_of
 from fedsemi.weights import distance, weighted_mean
 
 Contributions = Callable[[Sequence[Update]], Tensor]
-Rule = Literal["paper", "released"]
+Rule = Literal["paper", "released", "presence"]
 
 
 def by_data_size(updates: Sequence[Update], labeled_multiplier: float = 1.0) -> Tensor:
@@ -90,13 +90,16 @@ def diversity_weights(diversity: Tensor, rule: Rule = "paper") -> Tensor:
         diversity: r = 1 - similarity, [K, C]; 0 where a client has no such class.
         rule: "paper" divides r by its sum over clients, class by class; "released"
             is what the authors' code does: it divides the similarity by its sum and
-            takes one minus that, which holds every share below 1 / (K - 1).
+            takes one minus that, which holds every share below 1 / (K - 1);
+            "presence" asks only who shows a class: the control for what the distance
+            from the anchor adds.
 
     Returns:
         Shares [K], summing to one, or zeros if no client shows any diversity.
     """
-    if rule == "paper":
-        per_class = diversity / _nonzero(diversity.sum(0))  # [K, C]
+    if rule != "released":
+        claim = diversity if rule == "paper" else (diversity > 0).to(diversity)
+        per_class = claim / _nonzero(claim.sum(0))  # [K, C]
         return _normalized(per_class.sum(1))
     if not diversity.any() or len(diversity) == 1:
         return _normalized(diversity.sum(1))

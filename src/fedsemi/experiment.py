@@ -22,6 +22,7 @@ from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights
 from fedsemi.method import Method, ServerState
 from fedsemi.protected import Protected, protected
 from fedsemi.rounds import Engine, Round, run
+from fedsemi.running_mean import WithRunningMean
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.oracle import Oracle
 from fedsemi.validation import Validation, Validator, reported
@@ -70,13 +71,16 @@ class RoundRecord:
     """Whether too few replies were left and the model stayed as it was."""
     intervention: str | None = None
     """What was done because the mean would have hurt, see [alarms]."""
+    running_mean: Metrics | None = None
+    """The test of a running mean of the global model, if one is kept."""
 
     def as_json(self) -> dict[str, Any]:
         """Lay the record out flat, with the clients by id."""
         content = asdict(self)
         test = content.pop("test") or {}
         clients = {str(id): record for id, record in content.pop("clients").items()}
-        test.pop("confusion", None)
+        for scores in (test, content["running_mean"] or {}):
+            scores.pop("confusion", None)
         return content | test | {"clients": clients}
 
 
@@ -160,11 +164,13 @@ def _run_stage(
     validator = Validator.of(judge.held_out, setup)
     validate = partial(_validation, validator, seed)
     server = protected(method, validator, blueprint.experiment.alarms)
+    keep = blueprint.experiment.evaluation.running_mean
+    averaged = server if keep is None else WithRunningMean(server, keep)
     with open_engine(method, number) as engine:
         state = _begin(method.init(weights, engine.clients(), seed), engine, start)
         teacher = validate(state.weights, state.round)
         started = time.perf_counter()
-        for done in run(server, engine, state, stage.rounds, blueprint.gate(method)):
+        for done in run(averaged, engine, state, stage.rounds, blueprint.gate(method)):
             due = done.state.round % every == 0 or done.state.round == stage.rounds
             validation = validate(done.state.weights, done.state.round)
             # Real sites report on the model that they received.
@@ -184,6 +190,9 @@ def _run_stage(
                 notices=done.notices,
                 skipped=done.skipped,
                 intervention=server.taken() if isinstance(server, Protected) else None,
+                running_mean=_test(judge, setup, done.state.running_mean)
+                if due
+                else None,
             )
             teacher = validation
             yield Step(record, done.state, engine.memory)
@@ -199,8 +208,8 @@ def _begin(fresh: ServerState, engine: Engine, start: Checkpoint | None) -> Serv
 
 
 def _test(judge: Judge, setup: Setup, weights: Weights) -> Metrics | None:
-    """Test a model, if there is something to test it on."""
-    if judge.test is None:
+    """Test a model, if there is one and something to test it on."""
+    if judge.test is None or not weights:
         return None
     model, views, device = setup.load(weights), setup.views, setup.device
     probs = predict(model, judge.test.images, views, TEST_BATCH, device, judge.threads)

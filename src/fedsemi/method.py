@@ -58,6 +58,8 @@ class ServerState:
     parts: Weights = field(default_factory=dict)
     """What travels and is averaged with the classifier but is not part of it, e.g. a
     projector or a second head. It is neither tested nor handed to the next stage."""
+    running_mean: Weights = field(default_factory=dict)
+    """Mean of the models so far, if one is kept; see running_mean.py."""
 
     @cached_property
     def whole(self) -> Weights:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedsemi.data.published import read_published
+from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.schemes import SCHEMES, check_request, labeled_first, split_labeled
 from fedsemi.errors import CannotCreate, DataError, nearest
 
@@ -27,6 +28,7 @@ Rows = npt.NDArray[np.int64]
 LabeledClients = int | Sequence[int] | Literal["all"]
 
 _FORMAT = "fedsemi-partition-1"
+_RARE = "rare-classes"
 _NO_ROWS: Rows = np.empty(0, dtype=np.int64)
 
 
@@ -151,6 +153,7 @@ def make_partition(
     num_classes: int,
     *,
     scheme: str = "dirichlet",
+    rare: RareClasses | None = None,
     num_clients: int = 10,
     labeled_clients: LabeledClients = 1,
     dirichlet_alpha: float = 0.8,
@@ -166,7 +169,8 @@ def make_partition(
     Args:
         labels: The class of each training image.
         num_classes: Also counts classes that no image has.
-        scheme: "dirichlet" or "iid".
+        scheme: "dirichlet", "iid" or "rare-classes".
+        rare: Who holds which classes under the scheme "rare-classes".
         num_clients: K.
         labeled_clients: How many clients have labels (the best suited become clients
             0, 1, ...), or their ids, or "all".
@@ -177,10 +181,11 @@ def make_partition(
     """
     truth = np.asarray(labels, dtype=np.int64)
     check_request(truth, num_classes, num_clients, min_size)
-    if scheme not in SCHEMES:
+    known = (*SCHEMES, _RARE)
+    if scheme not in known:
         raise DataError(
-            f"unknown scheme '{scheme}'{nearest(scheme, SCHEMES)}; known: "
-            f"{', '.join(SCHEMES)}",
+            f"unknown scheme '{scheme}'{nearest(scheme, known)}; known: "
+            f"{', '.join(known)}",
             "FS3011",
         )
     if labeled_fraction is not None and labeled_clients not in (1, "all"):
@@ -190,12 +195,16 @@ def make_partition(
             "FS3011",
         )
     chosen = _labeled_ids(labeled_clients, num_clients)
-    rng = np.random.default_rng(seed)
-    buckets = SCHEMES[scheme](
-        truth, num_classes, num_clients, dirichlet_alpha, min_size, rng
-    )
-    first = labeled_clients if isinstance(labeled_clients, int) else 1
-    buckets = labeled_first(buckets, truth, first)
+    if scheme == _RARE:
+        rare = rare or RareClasses()
+        buckets = rare.buckets(truth, num_classes, num_clients, seed)
+    else:
+        rng = np.random.default_rng(seed)
+        buckets = SCHEMES[scheme](
+            truth, num_classes, num_clients, dirichlet_alpha, min_size, rng
+        )
+        first = labeled_clients if isinstance(labeled_clients, int) else 1
+        buckets = labeled_first(buckets, truth, first)
     if labeled_fraction is not None:
         # A stream of its own: the draw of labels must not move images.
         draws = np.random.default_rng([seed, 1])

@@ -11,7 +11,7 @@ import torch
 
 import fedsemi
 from fedsemi.errors import StorageError
-from fedsemi.evaluate import SCORES
+from fedsemi.evaluate import MAIN_SCORES, SCORES
 from fedsemi.evidence.jobs import Job, record_path
 from fedsemi.run_folder import METRICS, read_json
 from fedsemi.storage import make_folder, write_whole
@@ -82,6 +82,10 @@ def curves(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     }
     for name in SCORES:
         found[name] = [_rounded(line[name]) for line in tested]
+    if any(line.get("running_mean") for line in tested):
+        for name in MAIN_SCORES:
+            means = [(line.get("running_mean") or {}).get(name) for line in tested]
+            found[f"running_mean.{name}"] = [_rounded(value) for value in means]
     return found
 
 

@@ -36,7 +36,7 @@ class SemiAnAgg(SemiAveraging):
     """FedAvg-Semi with the unlabeled half weighed by diversity."""
 
     rule: Rule = "paper"
-    """Eq. 4 as published, or the order of operations of the released code."""
+    """Eq. 4 as published, in the order of the released code, or of presence alone."""
     anchor_seed: int = 0
     """From which every client makes the same random network."""
     anchors: Count = 1
