@@ -33,7 +33,7 @@ def evidence_page(artefacts: Sequence[Artefact], evidence: Evidence) -> str:
     """Make the page."""
     title = f"fedsemi: {evidence.source.name}"
     sections = [_section(artefact, evidence) for artefact in artefacts]
-    view = {"title": title, "about": about(evidence), "sections": sections}
+    view = {"title": title, "about": about(evidence, artefacts), "sections": sections}
     return page(title, view, live=False, scripts=_SCRIPTS)
 
 
