@@ -15,6 +15,7 @@ from fedsemi.evidence.render import (
     HEAD,
     TEST_HEAD,
     about,
+    guarding,
     name_of,
     notes_of,
     paired_rows,
@@ -42,7 +43,8 @@ def _section(artefact: Artefact, evidence: Evidence) -> dict[str, Any]:
     lines = evidence.lines(artefact)
     if any(line.ours for line in lines):
         rows = table_rows(evidence, lines)
-        tables.append({"head": HEAD, "rows": rows, "caption": "Paper and ours"})
+        caption = f"Paper and ours. {guarding(evidence, [artefact])}"
+        tables.append({"head": HEAD, "rows": rows, "caption": caption})
     tests = paired_rows(evidence.comparisons(artefact))
     if tests:
         caption = "Paired tests over seeds"

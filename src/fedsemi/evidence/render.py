@@ -109,9 +109,14 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def about(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
     """Say what kind of numbers these are, and whether the guard was on."""
+    return f"{_scale(evidence.source.name)} {guarding(evidence, artefacts)}".strip()
+
+
+def guarding(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
+    """Say whether the guard was on in the runs that artefacts show."""
     settings = dict.fromkeys(each for a in artefacts for each in a.settings)
     found = [record for each in settings for record in evidence.found(each).values()]
-    return f"{_scale(evidence.source.name)} {guard_caption(found)}".strip()
+    return guard_caption(found)
 
 
 def _scale(name: str) -> str:
