@@ -69,3 +69,8 @@ def test_every_shipped_config_runs_two_rounds(path: Path) -> None:
 def test_every_config_opens_with_its_claim() -> None:
     silent = [_name(p) for p in CONFIGS if not p.read_text("utf-8").startswith("#")]
     assert silent == []
+
+
+def test_only_the_config_of_a_deployment_has_the_guard_on() -> None:
+    guarded = [_name(p) for p in CONFIGS if load_config(p).guard.enabled]
+    assert guarded == ["federation.toml"]

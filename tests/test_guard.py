@@ -32,7 +32,7 @@ def test_capped_excess_goes_to_nobody() -> None:
 
 def test_two_clients_cannot_be_capped() -> None:
     lopsided = torch.tensor([[0.9], [0.1]])
-    free = guarded_weights(lopsided, "paper", Guard())
+    free = guarded_weights(lopsided, "paper", Guard(enabled=True))
     assert free.tolist() == pytest.approx([0.9, 0.1])
 
 
@@ -52,7 +52,7 @@ def test_a_client_that_alone_is_confident_moves_the_model() -> None:
     # 2 / max(3, 1) of the unlabeled part, not 2 / 9: silent clients are no peers.
     diversity = torch.zeros(9, 4)
     diversity[5, 2] = 0.3
-    shares = guarded_weights(diversity, "paper", Guard())
+    shares = guarded_weights(diversity, "paper", Guard(enabled=True))
     assert shares[5].item() == pytest.approx(2 / 3)
     assert shares.sum().item() == pytest.approx(2 / 3)
 
@@ -83,7 +83,7 @@ def matrices(draw: st.DrawFn) -> torch.Tensor:
 
 
 def check_cap(matrix: torch.Tensor, rule: Rule) -> None:
-    shares = guarded_weights(matrix, rule, Guard())
+    shares = guarded_weights(matrix, rule, Guard(enabled=True))
     assert torch.isfinite(shares).all()
     assert shares.min() >= 0
     assert shares.max() <= 2 / peers(matrix) + 1e-9
@@ -123,7 +123,9 @@ def test_honest_clients_hardly_notice_the_guard(clients: int, classes: int) -> N
     for seed in range(100):
         matrix = honest_matrix(clients, classes, seed)
         free = diversity_weights(matrix)
-        changes.append((guarded_weights(matrix, "paper", Guard()) - free).abs().sum())
+        changes.append(
+            (guarded_weights(matrix, "paper", Guard(enabled=True)) - free).abs().sum()
+        )
     assert torch.stack(changes).mean() <= 0.002
 
 
@@ -133,7 +135,7 @@ def test_a_lie_within_the_range_gets_no_more_than_two_fair_shares() -> None:
         matrix = honest_matrix(9, 10, seed)
         matrix[0] = 1.0
         free.append(diversity_weights(matrix)[0])
-        held.append(guarded_weights(matrix, "paper", Guard())[0])
+        held.append(guarded_weights(matrix, "paper", Guard(enabled=True))[0])
     assert torch.stack(free).mean() > 0.25
     assert torch.stack(held).max() <= 2 / 9 + 1e-9
 

@@ -175,7 +175,7 @@ def test_inflated_counts_are_cut_to_the_register() -> None:
 
 
 def test_classes_cannot_count_more_samples_than_a_client_has() -> None:
-    gate = Gate(Guard(), {CLASS_COUNT: Statistic(3, counts=True)})
+    gate = Gate(Guard(enabled=True), {CLASS_COUNT: Statistic(3, counts=True)})
     counts = [torch.tensor([20.0, 10.0, 0.0]), torch.tensor([20.0, 10.5, 0.0])]
     replies = [
         replace(REPLIES[id], statistics={CLASS_COUNT: count})

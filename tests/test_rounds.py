@@ -80,7 +80,9 @@ def rounds_of(
     guard: Guard | None = None,
 ) -> list[Round[ServerState]]:
     state = Toy().init({"x": torch.zeros(50)}, CLIENTS)
-    return list(run(Toy(), Flaky(spoil), state, rounds, Gate(guard or Guard())))
+    return list(
+        run(Toy(), Flaky(spoil), state, rounds, Gate(guard or Guard(enabled=True)))
+    )
 
 
 def test_no_schedule_of_drop_outs_hangs_or_spoils_a_run(promise: Any) -> None:
@@ -124,7 +126,7 @@ def test_a_quorum_of_unlabeled_clients_can_be_asked_for() -> None:
         return None if update.round == 0 and update.client in (1, 2, 3) else update
 
     assert not rounds_of(lose, 2)[0].skipped
-    assert rounds_of(lose, 2, Guard(min_unlabeled=3))[0].skipped
+    assert rounds_of(lose, 2, Guard(enabled=True, min_unlabeled=3))[0].skipped
 
 
 def test_one_bad_client_costs_its_reply_and_then_its_seat() -> None:
@@ -175,6 +177,7 @@ def test_a_run_at_cutoff_one_learns_from_labels_alone(promise: Any) -> None:
         "model": {"name": "resnet8", "width": 2},
         "partition": {"num_clients": 3, "min_size": 5},
         "evaluation": {"every": 20},
+        "guard": {"enabled": True},
         "stages": [
             {"method": "semianagg", "rounds": 20, "learner": {"cutoff": 1.0}},
         ],

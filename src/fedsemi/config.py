@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from fedsemi.alarms import AlarmSettings
-from fedsemi.config_file import apply_override, find_config, read_config_file
+from fedsemi.config_file import find_config, read_settings
 from fedsemi.data.datasets import DATASETS
 from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.site_settings import FOLDERS, SitesSettings
@@ -157,10 +157,7 @@ class Experiment(_Settings):
 def load_config(path: Path, overrides: Sequence[str] = ()) -> Experiment:
     """Read a TOML file or a run's config.json, apply overrides, check everything."""
     path = find_config(path)
-    content = read_config_file(path)
-    for override in overrides:
-        apply_override(content, override)
-    experiment = make_experiment(content)
+    experiment = make_experiment(read_settings(path, overrides))
     if experiment.sites is None:
         return experiment
     sites = experiment.sites.beside(path.absolute().parent)

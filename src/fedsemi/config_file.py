@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,14 @@ def find_config(path: Path) -> Path:
     """Take a path as it is, or as the name of a shipped config, e.g. svhn/semianagg."""
     named = CONFIGS / f"{path}.toml"
     return named if not path.exists() and named.is_file() else path
+
+
+def read_settings(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what a config says, with overrides and without any default."""
+    content = read_config_file(find_config(path))
+    for override in overrides:
+        apply_override(content, override)
+    return content
 
 
 def read_config_file(path: Path) -> dict[str, Any]:

@@ -26,8 +26,12 @@ AtLeastOne = Annotated[float, Field(ge=1)]
 class Guard:
     """[guard]: what is done about faulty and lying clients."""
 
-    enabled: bool = True
-    """Off, every reply is taken as it comes: for experiments on attacks only."""
+    enabled: bool = False
+    """On where sites are not all trusted: it changes shares, hence the method.
+
+    Off by default, so that a simulated method is what it is called; what is deployed
+    has it on unless its config says otherwise.
+    """
     cap: AtLeastOne = 2.0
     """Largest share of one client in the unlabeled part, in fair shares.
 

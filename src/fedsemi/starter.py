@@ -60,6 +60,9 @@ width = 16
 [local]
 batch_size = {_batch_size(surveys)}
 
+[guard]
+enabled = true  # bounds what one faulty site can do; off, shares are the paper's
+
 # First the sites with labels learn alone, then all of them together.
 [[stages]]
 method = "supervised"

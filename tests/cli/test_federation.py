@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from PIL import Image
 from safetensors.torch import load_file
@@ -45,6 +47,26 @@ def test_no_site_gets_the_labels_of_its_unlabeled_images(config, tmp_path):
         assert tensors.keys() == names
         assert len(tensors["labels"]) == len(tensors["labeled_images"])
     assert (out / "coordinator" / "plan.json").exists()
+
+
+def _dealt_guard(config, out, *settings):
+    """Deal with some settings; return what the plan says of the guard, and the text."""
+    done = _run("deal", config, "--out", out, *settings)
+    plan = json.loads((out / "coordinator" / "plan.json").read_text())
+    return plan["experiment"]["guard"], done.output
+
+
+def test_what_is_dealt_is_guarded_although_the_config_does_not_say(config, tmp_path):
+    guard, told = _dealt_guard(config, tmp_path / "a")
+    assert guard["enabled"] and "guard on" in told
+    guard, told = _dealt_guard(config, tmp_path / "b", "--set", "guard.cap=3.0")
+    assert guard["enabled"] and guard["cap"] == 3.0
+
+
+def test_a_guard_that_the_config_switches_off_stays_off_and_is_named(config, tmp_path):
+    off = ("--set", "guard.enabled=false")
+    guard, told = _dealt_guard(config, tmp_path / "trial", *off)
+    assert not guard["enabled"] and "guard off" in told
 
 
 def test_wire_lists_what_semianagg_sends(config):

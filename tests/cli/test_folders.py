@@ -65,7 +65,9 @@ def test_messy_federation_trains_to_the_end_and_says_what_was_left_out(
     runner = CliRunner()
     sites = messy_federation(tmp_path)
     assert runner.invoke(app, ["init", *sites]).exit_code == 0
-    settings = load_config(Path("federation.toml")).sites
+    written = load_config(Path("federation.toml"))
+    assert written.guard.enabled
+    settings = written.sites
     assert settings is not None and settings.classes == ["cat", "dog"]
     assert settings.sixteen_bit_range == [0, 4095]
 

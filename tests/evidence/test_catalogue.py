@@ -81,3 +81,11 @@ def test_an_override_changes_all_data_sets_or_the_one_it_names() -> None:
     assert profile.experiment(setting("isic18", "semianagg"), 1).model.width == 16
     with pytest.raises(ConfigError, match="no 'roundz'"):
         read_profile("small", ["roundz=3"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_guard_is_off_in_every_profile_and_can_be_set(name: str) -> None:
+    one = setting("svhn", "semianagg")
+    assert not read_profile(name).experiment(one, 1).guard.enabled
+    guarded = read_profile(name, ["guard.enabled=true"]).experiment(one, 1)
+    assert guarded.guard.enabled

@@ -22,7 +22,10 @@ OURS = {
 def record(accuracy: float) -> dict[str, Any]:
     """Six tests, of which the last five count."""
     tests = {"stage": [1] * 6, "round": list(range(6))}
-    return {"rounds": {**tests, "accuracy": [0.0] + [accuracy] * 5}}
+    return {
+        "config": {"guard": {"enabled": False}},
+        "rounds": {**tests, "accuracy": [0.0] + [accuracy] * 5},
+    }
 
 
 def evidence_of(profile: Profile) -> Evidence:
@@ -54,6 +57,7 @@ def test_a_number_names_its_seeds_and_profile(tiny: Profile) -> None:
     text = as_markdown(artefact(), evidence_of(tiny))
     assert "| 72.24 | 62.0 ± 2.8 (2 seeds, smoke) | 52% (paper 41%) |" in text
     assert "not the paper's scale" in text
+    assert "Guard off" in text
 
 
 def test_what_was_not_run_is_called_so(tiny: Profile) -> None:

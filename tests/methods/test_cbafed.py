@@ -117,7 +117,7 @@ def test_nobody_misses_pseudo_labels_while_labels_are_counted(
     state = method.init(method.setup.model.build(0).state_dict(), infos)
     tasks = method.plan(state)
     updates = [method.train(t, tiny_clients[t.client], {})[0] for t in tasks]
-    gate = Gate(Guard(), method.statistics, pseudo_labels=True)
+    gate = Gate(Guard(enabled=True), method.statistics, pseudo_labels=True)
     found = gate.check(tasks, updates, infos, GateState())
     assert not found.notices and not found.dropped
 

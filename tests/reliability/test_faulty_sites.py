@@ -17,6 +17,7 @@ from fedsemi.engines import local_engine
 from fedsemi.engines.in_process import InProcess
 from fedsemi.errors import ProtocolError
 from fedsemi.gate import Check, Gate, GateState
+from fedsemi.guard import Guard
 from fedsemi.messages import ClientInfo, Memory, Task, Update
 from fedsemi.rounds import Engine, run
 from fedsemi.simulation.attack_suite import run_suite, table_rows
@@ -130,7 +131,7 @@ def flags(
             for t, u in zip(tasks, updates, strict=True)
         ]
         infos = [ClientInfo(u.client, u.num_labeled, u.num_unlabeled) for u in updates]
-        found: Check = Gate().check(tasks, replies, infos, state)
+        found: Check = Gate(Guard(enabled=True)).check(tasks, replies, infos, state)
         state = found.state
         noted.append({n.client for n in found.notices if n.code == "FS2110"})
     return noted

@@ -13,6 +13,7 @@ import torch
 from fedsemi.contributions import by_supervision
 from fedsemi.engines.mailbox import Mailbox
 from fedsemi.gate import Gate, GateState
+from fedsemi.guard import Guard
 from fedsemi.messages import ClientInfo, Task, Update
 from fedsemi.method import ServerState
 
@@ -47,7 +48,7 @@ def one_round(mailbox: Mailbox) -> None:
         Update(i.id, 0, mailbox.get(f"reply-{i.id}"), i.num_labeled, 20, 10)
         for i in INFOS
     ]
-    used = Gate().check(tasks, updates, INFOS, GateState()).updates
+    used = Gate(Guard(enabled=True)).check(tasks, updates, INFOS, GateState()).updates
     mean = ServerState(weights, tuple(INFOS)).mixed(used, by_supervision(used))
     assert len(used) == CLIENTS and mean["w"].isfinite().all()
     grown = peak() - before

@@ -69,6 +69,12 @@ def test_settings_that_differ_are_named_with_both_values(make_run) -> None:
     assert view_of(runs)["differing"] == {"seed": [1, 5]}
 
 
+def test_a_run_says_whether_its_guard_was_on(make_run) -> None:
+    runs = [make_run("off"), make_run("on", guard={"enabled": True})]
+    views = view_of([read_run(path) for path in runs])["runs"]
+    assert [view["guard"] for view in views] == [False, True]
+
+
 def test_a_real_run_has_all_its_parts(real_run: Path) -> None:
     run = view_of([read_run(real_run)])["runs"][0]
     assert run["finished"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +13,8 @@ from rich.table import Column, Table
 
 from fedsemi.build import Simulation, build
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides, require_flower
-from fedsemi.config import Stage, load_config
+from fedsemi.config import Experiment, Stage, load_config
+from fedsemi.config_file import read_settings
 from fedsemi.data.augment import pre_size
 from fedsemi.data.folder import read_site
 from fedsemi.data.site import Site, write_site, write_test_set
@@ -38,13 +39,24 @@ def deal(
     The coordinator gets plan.json and the test images, each site its own images; no
     site gets the labels of its unlabeled images.
     """
-    simulation = build(load_config(config, overrides or []), data_dir)
+    simulation = build(_load_guarded(config, overrides or []), data_dir)
     deal_out(simulation, out)
     Console().print(
         f"wrote {out}/coordinator and {len(simulation.federation.clients)} sites; "
         f"next: fedsemi certificates {out}",
         soft_wrap=True,
     )
+
+
+def _load_guarded(config: Path, overrides: Sequence[str]) -> Experiment:
+    """Read the config of a deployment: the guard is on unless it says otherwise."""
+    experiment = load_config(config, overrides)
+    if "enabled" not in read_settings(config, overrides).get("guard", {}):
+        experiment = load_config(config, [*overrides, "guard.enabled=true"])
+        typer.echo("guard on, as the config does not say ([guard] enabled)")
+    elif not experiment.guard.enabled:
+        typer.echo("guard off, as the config says: every site is trusted")
+    return experiment
 
 
 def deal_out(simulation: Simulation, out: Path) -> None:
@@ -174,7 +186,7 @@ def federation(
     from fedsemi.engines.flower.trial import run_trial
 
     end_on_sigterm()
-    simulation = build(load_config(config, overrides or []), data_dir)
+    simulation = build(_load_guarded(config, overrides or []), data_dir)
     started = time.perf_counter()
     deal_out(simulation, out)
     run_trial(out, lambda line: typer.echo(line))

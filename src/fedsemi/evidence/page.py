@@ -15,6 +15,7 @@ from fedsemi.evidence.render import (
     HEAD,
     TEST_HEAD,
     about,
+    guarding,
     name_of,
     notes_of,
     paired_rows,
@@ -33,7 +34,7 @@ def evidence_page(artefacts: Sequence[Artefact], evidence: Evidence) -> str:
     """Make the page."""
     title = f"fedsemi: {evidence.source.name}"
     sections = [_section(artefact, evidence) for artefact in artefacts]
-    view = {"title": title, "about": about(evidence), "sections": sections}
+    view = {"title": title, "about": about(evidence, artefacts), "sections": sections}
     return page(title, view, live=False, scripts=_SCRIPTS)
 
 
@@ -42,7 +43,8 @@ def _section(artefact: Artefact, evidence: Evidence) -> dict[str, Any]:
     lines = evidence.lines(artefact)
     if any(line.ours for line in lines):
         rows = table_rows(evidence, lines)
-        tables.append({"head": HEAD, "rows": rows, "caption": "Paper and ours"})
+        caption = f"Paper and ours. {guarding(evidence, [artefact])}"
+        tables.append({"head": HEAD, "rows": rows, "caption": caption})
     tests = paired_rows(evidence.comparisons(artefact))
     if tests:
         caption = "Paired tests over seeds"

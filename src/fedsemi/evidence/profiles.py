@@ -16,7 +16,7 @@ from fedsemi.evidence.catalogue import Setting
 
 NAMES = ("smoke", "small", "paper")
 _ROUNDS = ("warm_up", "rounds", "upper", "self_supervised", "head")
-_SECTIONS = ("data", "partition", "model", "local", "evaluation")
+_SECTIONS = ("data", "partition", "model", "local", "evaluation", "guard")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 
 from fedsemi.evidence.catalogue import Artefact
+from fedsemi.evidence.guarding import guard_caption
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.results import Comparison, Evidence, Line
 
@@ -44,7 +45,8 @@ def paired_rows(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
 
 def as_markdown(artefact: Artefact, evidence: Evidence) -> str:
     """Write a table or figure as Markdown."""
-    lines = [f"# {name_of(artefact)}: {artefact.title}", "", about(evidence), ""]
+    lines = [f"# {name_of(artefact)}: {artefact.title}", ""]
+    lines += [about(evidence, [artefact]), ""]
     rows = table_rows(evidence, evidence.lines(artefact))
     if rows:
         lines += [markdown_table(HEAD, rows), ""]
@@ -105,9 +107,19 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def about(evidence: Evidence) -> str:
-    """Say what kind of numbers these are."""
-    name = evidence.source.name
+def about(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
+    """Say what kind of numbers these are, and whether the guard was on."""
+    return f"{_scale(evidence.source.name)} {guarding(evidence, artefacts)}".strip()
+
+
+def guarding(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
+    """Say whether the guard was on in the runs that artefacts show."""
+    settings = dict.fromkeys(each for a in artefacts for each in a.settings)
+    found = [record for each in settings for record in evidence.found(each).values()]
+    return guard_caption(found)
+
+
+def _scale(name: str) -> str:
     if name == "paper":
         return "Profile `paper`: the paper's settings."
     return (

@@ -41,6 +41,7 @@ def _run_view(run: Run) -> dict[str, Any]:
         "num_rounds": run.num_rounds,
         "finished": run.finished,
         "stages": _stages(run),
+        "guard": run.config["guard"]["enabled"],
         "seconds": sum(record["seconds"] for record in run.records),
         "result": (run.summary.get("result") or {}),
         "num_tests": len(run.last_tests()),

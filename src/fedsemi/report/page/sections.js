@@ -48,6 +48,7 @@ function resultSection(view) {
     [`${run.rounds.seconds.length} / ${run.num_rounds}`, "rounds"],
     [duration(run.seconds), "of training"],
     [bytes(sum(run.clients.bytes)), "sent by clients"],
+    [run.guard ? "on" : "off", run.guard ? "guard: shares may be cut" : "guard"],
   ].map(([value, label]) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label)));
   const shown = el("div", { class: "tiles" }, ...tiles);
   if (view.runs.length === 1) return [shown];
