@@ -15,6 +15,7 @@ from fedsemi.contributions import (
     by_supervision,
     diversity_weights,
     permuted,
+    sharpened,
     uniform,
 )
 from fedsemi.errors import ProtocolError
@@ -41,6 +42,17 @@ def test_presence_counts_who_shows_a_class_and_nothing_else() -> None:
     assert shares.tolist() == pytest.approx([5 / 18, 11 / 18, 2 / 18])
     nearly_same = diversity_weights((1 - GOLDEN).clamp(max=0.1), "presence")
     assert nearly_same.tolist() == pytest.approx(shares.tolist())
+
+
+def test_sharpness_moves_shares_between_equal_and_beyond_the_rule() -> None:
+    shares = torch.tensor([0.2, 0.0, 0.1, 0.1])
+    assert sharpened(shares, 1.0) is shares
+    # Powers .04, .01, .01 of a sum of .06, scaled to the old sum of .4.
+    found = sharpened(shares, 2.0).tolist()
+    assert found == pytest.approx([0.4 * 4 / 6, 0, 0.4 / 6, 0.4 / 6])
+    assert sharpened(shares, 0.0).tolist() == pytest.approx(
+        [0.4 / 3, 0, 0.4 / 3, 0.4 / 3]
+    )
 
 
 def test_fedavg_weighs_by_labels_and_pseudo_labels(make_update: Make) -> None:

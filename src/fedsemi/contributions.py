@@ -49,9 +49,23 @@ def by_diversity(
     labeled_share: float = 0.5,
     rule: Rule = "paper",
     guard: Guard | None = None,
+    sharpness: float = 1.0,
 ) -> Tensor:
     """Weigh unlabeled clients by their distance from the anchor (SemiAnAgg, Eq. 4)."""
-    return _join(updates, _diversity_shares(updates, rule, guard), labeled_share)
+    unlabeled = sharpened(_diversity_shares(updates, rule, guard), sharpness)
+    return _join(updates, unlabeled, labeled_share)
+
+
+def sharpened(shares: Tensor, sharpness: float) -> Tensor:
+    """Raise shares [K] to a power and let them sum to what they did.
+
+    One leaves them alone, zero makes those above zero equal, more tells clients apart
+    more than the rule does.
+    """
+    if sharpness == 1:
+        return shares
+    powers = torch.where(shares > 0, shares**sharpness, 0.0)
+    return shares.sum() * _normalized(powers)
 
 
 def uniform(updates: Sequence[Update], labeled_share: float = 0.5) -> Tensor:

@@ -17,6 +17,7 @@ from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.jobs import Job, Plan, Source, make_plan
 from fedsemi.evidence.output import write_all
 from fedsemi.evidence.profiles import read_profile
+from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.records import Record, read_records, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.runner import Runner
@@ -34,9 +35,12 @@ Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, mps.")]
 
 def reproduce(
     names: Annotated[
-        list[str], typer.Argument(help="table1 … table9, fig1 … fig12, or all.")
+        list[str],
+        typer.Argument(help="table1 … table9, fig1 … fig12, q1 … q5, or all."),
     ],
-    profile: Annotated[str, typer.Option(help="smoke, small or paper.")] = "small",
+    profile: Annotated[
+        str, typer.Option(help="smoke, small, medium or paper.")
+    ] = "small",
     seeds: Seeds = 0,
     pattern: Annotated[
         str | None,
@@ -60,8 +64,12 @@ def reproduce(
 
     Example: fedsemi reproduce table1 --profile small --seeds 3 --only svhn
     """
-    artefacts = find(names, CATALOGUE)
     source = read_profile(profile, overrides or [])
+    everything = CATALOGUE | QUESTIONS
+    artefacts = find(names, everything)
+    for each in artefacts:
+        source.check_covers(each.settings)
+    known = [each for each in everything.values() if source.covers(each.settings)]
     wanted = [each for artefact in artefacts for each in artefact.settings]
     folder, count = out or Path("results") / profile, seeds or source.seeds
     plan = make_plan(only(wanted, pattern), source, count, folder)
@@ -69,7 +77,7 @@ def reproduce(
         plan, profile, workers or available_cores(), Console(), data_dir, device
     )
     # The page always has everything that is known, whatever is run this time.
-    _carry_out(runner, list(CATALOGUE.values()), source, count, plan_only, probe)
+    _carry_out(runner, known, source, count, plan_only, probe)
 
 
 def compare(

@@ -73,8 +73,27 @@ ARMS: dict[str, Arm] = {
     "fedavg-semi": _semi("FedAvg-Semi", "fedavg-semi"),
     "fedavg-semi-softmatch": _semi("FedAvg-Semi, SoftMatch", "fedavg-semi", SOFT),
     "uniform": _semi("Uniform weights (control)", "uniform-semi"),
+    "uniform-share-70": _semi(
+        "Uniform, labeled share 0.7", "uniform-semi", labeled_share=0.7
+    ),
+    "uniform-share-30": _semi(
+        "Uniform, labeled share 0.3", "uniform-semi", labeled_share=0.3
+    ),
+    "uniform-share-15": _semi(
+        "Uniform, labeled share 0.15", "uniform-semi", labeled_share=0.15
+    ),
     "uniform-softmatch": _semi("Uniform, SoftMatch", "uniform-semi", SOFT),
     "permuted": _semi("Permuted weights (control)", "permuted-semi", rule="paper"),
+    "presence": _semi("Class presence (control)", "semianagg", rule="presence"),
+    "presence-half": _semi(
+        "Presence, sharpness 0.5", "semianagg", rule="presence", sharpness=0.5
+    ),
+    "presence-double": _semi(
+        "Presence, sharpness 2", "semianagg", rule="presence", sharpness=2.0
+    ),
+    "presence-fourfold": _semi(
+        "Presence, sharpness 4", "semianagg", rule="presence", sharpness=4.0
+    ),
     "semianagg": _semi("SemiAnAgg, paper's rule", "semianagg", rule="paper"),
     "semianagg-released": _semi(
         "SemiAnAgg, released rule", "semianagg", rule="released"

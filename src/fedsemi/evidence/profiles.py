@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
@@ -11,10 +11,10 @@ from typing import Any
 from fedsemi.config import Experiment, make_experiment
 from fedsemi.config_file import apply_override
 from fedsemi.errors import ConfigError
-from fedsemi.evidence.arms import CONSTANTS, Arm, Step, arm_of
+from fedsemi.evidence.arms import CONSTANTS, FLEX, Arm, Step, arm_of
 from fedsemi.evidence.catalogue import Setting
 
-NAMES = ("smoke", "small", "paper")
+NAMES = ("smoke", "small", "medium", "paper")
 _ROUNDS = ("warm_up", "rounds", "upper", "self_supervised", "head")
 _SECTIONS = ("data", "partition", "model", "local", "evaluation", "guard")
 
@@ -27,12 +27,27 @@ class Profile:
     seeds: int
     tables: Mapping[str, Mapping[str, Any]]
 
+    def covers(self, settings: Iterable[Setting]) -> bool:
+        """Tell whether the profile has all data sets that these settings need."""
+        return all(setting.dataset in self.tables for setting in settings)
+
+    def check_covers(self, settings: Iterable[Setting]) -> None:
+        """Refuse settings on a data set that the profile lacks, by name."""
+        for setting in settings:
+            if setting.dataset not in self.tables:
+                raise ConfigError(
+                    f"profile '{self.name}' has no '{setting.dataset}', which is asked "
+                    "for; use --profile medium",
+                    code="FS4104",
+                )
+
     def experiment(self, setting: Setting, seed: int) -> Experiment:
         """Write the config of a setting."""
         table = self.tables[setting.dataset]
         arm = arm_of(setting.arm)
         content = {name: dict(table.get(name, {})) for name in _SECTIONS}
-        content["partition"] |= dict(setting.partition) | dict(arm.partition)
+        for key, value in (*setting.partition, *arm.partition.items()):
+            _place(content["partition"], key, value)
         stages = stages_of(arm, setting.dataset, table)
         return make_experiment({"seed": seed, **content, "stages": stages})
 
@@ -81,7 +96,10 @@ def _stage(
     rounds = total if step.rounds == "total" else table[step.rounds]
     stage = {"method": step.method, "rounds": rounds, **constants, **step.settings}
     if "learner" in stage:
-        stage["learner"] = learner(stage["learner"], table["cutoff"])
+        chosen = stage["learner"]
+        if chosen == FLEX:  # the paper's, for which a profile may have another
+            chosen = table.get("selection", FLEX)
+        stage["learner"] = learner(chosen, table["cutoff"])
     return stage
 
 
@@ -89,6 +107,16 @@ def learner(selection: str, cutoff: float) -> dict[str, Any]:
     """Describe the local learner that all averaging methods share."""
     made: dict[str, Any] = {"selection": selection, "cutoff": cutoff}
     return made | ({"flex_state": "per_round"} if selection == "flexmatch" else {})
+
+
+def _place(table: dict[str, Any], key: str, value: Any) -> None:
+    """Set `section.key` or `key` in a table that nobody else holds."""
+    first, _, rest = key.partition(".")
+    if rest:
+        table[first] = dict(table.get(first, {}))
+        _place(table[first], rest, value)
+    else:
+        table[first] = value
 
 
 def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,7 +131,7 @@ def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _check_keys(table: Mapping[str, Any]) -> None:
-    known = {*_ROUNDS, *_SECTIONS, "cutoff", "constants", "upper_warm_up"}
+    known = {*_ROUNDS, *_SECTIONS, "cutoff", "constants", "selection", "upper_warm_up"}
     if unknown := table.keys() - known:
         raise ConfigError(
             f"a profile has no '{sorted(unknown)[0]}'; known: "

@@ -28,7 +28,7 @@ from fedsemi.objectives.diversity import (
     make_probe,
 )
 from fedsemi.replies import Statistic
-from fedsemi.settings import Count
+from fedsemi.settings import Count, NotNegative
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class SemiAnAgg(SemiAveraging):
 
     rule: Rule = "paper"
     """Eq. 4 as published, in the order of the released code, or of presence alone."""
+    sharpness: NotNegative = 1.0
+    """Power of the unlabeled shares: 1 as the rule says, 0 equal, above 1 sharper."""
     anchor_seed: int = 0
     """From which every client makes the same random network."""
     anchors: Count = 1
@@ -45,7 +47,8 @@ class SemiAnAgg(SemiAveraging):
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return Eq. 4."""
         share = self.labeled_share_in(updates)
-        return by_diversity(updates, share, self.rule, self.setup.guard)
+        guard, power = self.setup.guard, self.sharpness
+        return by_diversity(updates, share, self.rule, guard, power)
 
     @property
     def statistics(self) -> dict[str, Statistic]:

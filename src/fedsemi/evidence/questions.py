@@ -1,0 +1,102 @@
+"""The questions of docs/questions.md: which runs decide each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fedsemi.evidence.arms import ARMS
+from fedsemi.evidence.catalogue import Artefact, Cell, Setting, setting
+
+HOLDERS, LABELS = (1, 2, 4), (50, 200, 1000)
+MAIN: dict[str, object] = {"rare.holders": 1, "rare.labeled_size": 200}
+"""The cell of the map that is looked at from all sides."""
+
+_WEIGHTS = ("uniform", "presence", "semianagg", "semianagg-released", "permuted")
+_BOUNDS = ("lower", "upper")
+
+
+def _cells(dataset: str, arms: tuple[str, ...], **partition: object) -> Iterator[Cell]:
+    condition = ", ".join(
+        f"{key.removeprefix('rare.')} {value}" for key, value in partition.items()
+    )
+    for arm in arms:
+        chosen = setting(dataset, arm, **partition)
+        yield Cell(ARMS[arm].title, chosen, condition=condition)
+
+
+def _map() -> Iterator[Mapping[str, object]]:
+    """Walk the map: labels against holders, then skew and the number of sites."""
+    for holders in HOLDERS:
+        for labels in LABELS:
+            yield MAIN | {"rare.holders": holders, "rare.labeled_size": labels}
+        base = MAIN | {"rare.holders": holders}
+        yield base | {"rare.skew": 0.5}
+        yield base | {"num_clients": 20}
+
+
+def _paper() -> Artefact:
+    """Q1 and Q2, in the paper's setting."""
+    arms = (*_BOUNDS, "fedavg-semi", *_WEIGHTS)
+    return Artefact(
+        "q1",
+        "Do SemiAnAgg's shares beat equal ones, and does diversity add to presence?",
+        tuple(_cells("svhn", arms)),
+        tests=(setting("svhn", "semianagg"),),
+    )
+
+
+def _few_holders() -> Artefact:
+    """Q2 where weights act."""
+    return Artefact(
+        "q2",
+        "The same where one site alone holds half of the classes",
+        tuple(_cells("mnist", (*_BOUNDS, *_WEIGHTS), **MAIN)),
+        tests=(setting("mnist", "semianagg", **MAIN),),
+    )
+
+
+def _when() -> Artefact:
+    cells = [
+        cell
+        for place in _map()
+        for cell in _cells("mnist", ("uniform", "semianagg"), **place)
+    ]
+    tests = tuple(setting("mnist", "semianagg", **place) for place in _map())
+    return Artefact("q3", "When does weighting matter?", tuple(cells), tests=tests)
+
+
+def _dose() -> Artefact:
+    arms = (
+        "uniform",
+        "presence-half",
+        "presence",
+        "presence-double",
+        "presence-fourfold",
+    )
+    return Artefact(
+        "q3-dose",
+        "How much weight does a site need that alone holds classes?",
+        tuple(_cells("mnist", arms, **MAIN)),
+    )
+
+
+def _labeled_share() -> Artefact:
+    arms = ("uniform", "uniform-share-70", "uniform-share-30", "uniform-share-15")
+    cells = [*_cells("mnist", arms, **MAIN), *_cells("svhn", arms)]
+    return Artefact(
+        "q4",
+        "Does the labeled share matter more than the weights?",
+        tuple(cells),
+    )
+
+
+def _worth() -> Artefact:
+    whole = setting("mnist", "semianagg", **MAIN)
+    rest = [Setting(whole.dataset, whole.arm, whole.partition, k) for k in range(1, 10)]
+    cells = [Cell("SemiAnAgg, all sites", whole)]
+    cells += [Cell(f"without site {each.without}", each) for each in rest]
+    return Artefact("q5", "Do contributions track worth?", tuple(cells))
+
+
+_ALL = (_paper(), _few_holders(), _when(), _dose(), _labeled_share(), _worth())
+QUESTIONS: dict[str, Artefact] = {each.name: each for each in _ALL}
