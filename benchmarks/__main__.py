@@ -17,6 +17,7 @@ from benchmarks.common import MET, MISSED, ROOT, Section
 from benchmarks.deployment import deployment
 from benchmarks.flower_ray import flower
 from benchmarks.limit import augmentation, limit, scale
+from benchmarks.precision import precision
 from benchmarks.reference import cores, reference
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.session import available_cores
@@ -28,6 +29,7 @@ ITEMS: dict[str, Callable[[int], Section]] = {
     "augmentation": augmentation,
     "aggregation": aggregation,
     "scale": scale,
+    "precision": precision,
     "flower": flower,
     "clients": clients,
     "deployment": deployment,
