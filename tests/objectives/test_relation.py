@@ -87,6 +87,17 @@ def test_sent_matrix_is_the_mean_over_all_batches(tiny_setup: Setup) -> None:
     assert_close(objective.statistics()[RELATION], expected.flatten())
 
 
+def test_labels_are_smoothed_by_a_tenth_and_both_views_add_up(
+    tiny_setup: Setup,
+) -> None:
+    objective = RelatedLabels(_client(tiny_setup, [0, 0]), 0.1)
+    student = _constant(tiny_setup, (math.log(2), 0.0, 0.0)).train()
+    loss = objective(student, Batch(torch.tensor([0, 1]), NOTHING))
+    # Probabilities (1/2, 1/4, 1/4) against (28/30, 1/30, 1/30): the cross entropy is
+    # (28/30 + 2/30 · 2) log 2 = 32/30 log 2, once for each view.
+    assert loss.item() == pytest.approx(2 * 32 / 30 * math.log(2))
+
+
 def test_a_lone_label_says_nothing_of_any_class(tiny_setup: Setup) -> None:
     sent = RelatedLabels(_client(tiny_setup, [0]), 0.1).statistics()[RELATION]
     assert_close(sent, torch.full((9,), 1 / 3))
