@@ -30,7 +30,7 @@ def test_cbafed_asks_for_counts_once() -> None:
 
 
 def test_fedirm_counts_the_matrix_that_only_labeled_clients_send() -> None:
-    ledger = measure("fedirm", unlabeled_after=1)
+    ledger = measure("fedirm", unlabeled_after=0)
     assert ledger.fields["relation"] == 4 * 4 * 4
     assert ledger.up == 10 * (ledger.model + 24) + 64
 

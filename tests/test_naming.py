@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fedsemi import naming
-from fedsemi.config import make_experiment
+from fedsemi.config import make_experiment, settings_model
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.jobs import Job
 from fedsemi.naming import differing, sha256_of
@@ -76,6 +76,19 @@ def test_a_new_setting_with_a_default_leaves_names_alone() -> None:
 
     assert sha256_of(Before(2)) == sha256_of(After(2))
     assert sha256_of(After(2)) != sha256_of(After(2, "on"))
+
+
+@pytest.mark.parametrize(
+    ("method", "written"),
+    [
+        ("orchestra", {"server_sinkhorn_iterations": 100}),
+        ("fedirm", {"unlabeled_after": 20}),
+    ],
+)
+def test_a_method_that_does_otherwise_than_before_has_a_new_name(
+    method: str, written: dict[str, int]
+) -> None:
+    assert differing(settings_model(method)()) == written
 
 
 def test_a_default_that_changes_is_noted_and_leaves_names_alone(

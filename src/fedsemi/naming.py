@@ -17,7 +17,13 @@ from typing import Any
 from pydantic import BaseModel
 
 SCHEMA = "fedsemi-experiment-1"
-SCHEMA_DEFAULTS: Mapping[tuple[str, str], Any] = {("Guard", "enabled"): True}
+SCHEMA_DEFAULTS: Mapping[tuple[str, str], Any] = {
+    ("Guard", "enabled"): True,
+    # As many as on clients; now the server has a number of its own.
+    ("orchestra settings", "server_sinkhorn_iterations"): 10,
+    # 20 was called what is 19 now that rounds are counted from 0.
+    ("fedirm settings", "unlabeled_after"): 19,
+}
 """Defaults of the schema that are other ones today, by class and field.
 
 A new setting whose default is not what was done before belongs here as well.

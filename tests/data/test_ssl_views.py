@@ -2,7 +2,16 @@ import pytest
 import torch
 
 from fedsemi.data.augment import Views
-from fedsemi.data.ssl_views import _blurred, _grey, _turn_hue, two_views
+from fedsemi.data.ssl_views import (
+    BARLOW_TWINS,
+    ORCHESTRA,
+    _blurred,
+    _crop,
+    _grey,
+    _turn_hue,
+    first_view,
+    two_views,
+)
 
 VIEWS = Views(16, 20, (0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
 
@@ -37,7 +46,7 @@ def test_an_even_image_stays_even():
 
 def test_blur_keeps_the_mean_and_lowers_the_contrast():
     pixels = _images().float() / 255
-    blurred = _blurred(pixels, torch.ones(len(pixels)))
+    blurred = _blurred(pixels, 6, torch.ones(len(pixels)))
     assert torch.allclose(blurred.mean(), pixels.mean(), atol=0.02)
     assert blurred.std() < 0.5 * pixels.std()
 
@@ -54,3 +63,30 @@ def test_turning_the_hue_keeps_grey_grey_and_a_full_turn_changes_nothing():
 def test_a_smaller_image_than_the_blur_is_wide_works():
     views = Views(4, 5, (0.5,) * 3, (0.5,) * 3)
     assert two_views(_images(2, 3, 4), views, torch.Generator())[0].shape[-1] == 4
+
+
+def test_the_first_view_can_be_drawn_alone():
+    for recipe in (BARLOW_TWINS, ORCHESTRA):
+        draws = [torch.Generator().manual_seed(1) for _ in range(2)]
+        alone = first_view(_images(), VIEWS, draws[0], recipe)
+        assert torch.equal(alone, two_views(_images(), VIEWS, draws[1], recipe)[0])
+
+
+@pytest.mark.parametrize(("recipe", "least"), [(BARLOW_TWINS, 0.08), (ORCHESTRA, 0.5)])
+def test_the_smallest_crop_keeps_the_published_share(recipe, least):
+    # A square cut in the middle of a ramp keeps the share √area of its range.
+    ramp = torch.linspace(0, 1, 64).expand(1, 1, 64, 64)
+    views = Views(64, 64, (0.5,), (0.5,))
+    draw = torch.tensor([[0.0, 0.5, 0.5, 0.5, 0.9]])
+    kept = _crop(ramp, views, recipe.crop_from, draw)
+    assert float(kept.max() - kept.min()) == pytest.approx(least**0.5, abs=0.02)
+
+
+def test_blur_of_orchestra_takes_in_the_nearest_pixels_alone():
+    pixels = torch.zeros(1, 1, 9, 9)
+    pixels[0, 0, 4, 4] = 1
+    wide = torch.ones(1)  # standard deviation 2
+    # weights 1, e^(-1/8) = .8825: their share in the middle is 1 / 2.765 = .36167
+    soft = _blurred(pixels, ORCHESTRA.blur_radius, wide)[0, 0]
+    assert soft[4, 4] == pytest.approx(0.36167**2, abs=1e-4)
+    assert int((soft > 0).sum()) == 9

@@ -27,23 +27,6 @@ def test_every_figure_but_the_worked_example_has_a_chart_and_every_table_numbers
             assert all(chart.settings for chart in artefact.charts) and artefact.charts
 
 
-def test_the_numbers_are_the_papers() -> None:
-    cells = {
-        (artefact.name, cell.setting.label, cell.metric, cell.source): cell.paper
-        for artefact in CATALOGUE.values()
-        for cell in artefact.cells
-    }
-    assert cells["table1", "cifar100/semianagg", "accuracy", "result"] == 49.23
-    assert cells["table1", "isic18/cbafed", "accuracy", "result"] == 69.99
-    partly = "svhn/cbafed labeled_fraction=0.1"
-    assert cells["table7", partly, "precision", "result"] == 90.43
-    fifty = "isic18/semianagg num_clients=50"
-    assert cells["table4", fifty, "auc", "result"] == 75.77
-    assert cells["table5", "svhn/fedbarlow", "auc", "probe-labeled"] == 96.37
-    two = "isic18/rscfed labeled_clients=2"
-    assert cells["table6", two, "recall", "result"] == 49.10
-
-
 def test_every_note_that_is_named_exists() -> None:
     for artefact in CATALOGUE.values():
         assert set(notes_of(artefact)) <= set(NOTES)

@@ -17,7 +17,7 @@ from fedsemi.wire import check_declared
 
 SMALL: dict[str, dict[str, Any]] = {
     "cbafed": {"labeled_epochs": 1},
-    "fedirm": {"unlabeled_after": 1},
+    "fedirm": {"unlabeled_after": 0},
     "fedbarlow": {"projector_width": 4},
     "orchestra": {
         "projector_width": 4,

@@ -4,12 +4,14 @@ import pytest
 import torch
 
 from fedsemi.data.client import Batch
+from fedsemi.data.ssl_views import ORCHESTRA, first_view
 from fedsemi.local import Workbench
 from fedsemi.messages import CENTROIDS
 from fedsemi.objectives.clustering import Sinkhorn
 from fedsemi.objectives.online_head import OnlineHead
 from fedsemi.objectives.orchestra import (
     PROJECTOR,
+    ROTATION,
     TARGET,
     LocalClusters,
     Orchestra,
@@ -73,13 +75,78 @@ def test_images_are_turned_by_right_angles():
     ]
 
 
+def test_the_projector_has_no_biases_and_ends_in_a_plain_batch_norm(tiny_setup):
+    parts = orchestra_parts(WIDTH, tiny_setup.model.build(0))
+    features = tiny_setup.model.build(0).num_features
+    shapes = {k: tuple(v.shape) for k, v in parts[PROJECTOR].named_parameters()}
+    assert shapes == {
+        "0.weight": (WIDTH, features),  # linear
+        "1.weight": (WIDTH,),  # batch norm, the only layer that scales and shifts
+        "1.bias": (WIDTH,),
+        "3.weight": (WIDTH, WIDTH),  # linear, behind ReLU
+    }
+    last = parts[PROJECTOR][-1]
+    assert isinstance(last, torch.nn.BatchNorm1d) and not last.affine
+    out = parts[PROJECTOR].train()(torch.randn(64, features))
+    torch.testing.assert_close(out.mean(0), torch.zeros(WIDTH), rtol=0, atol=1e-5)
+    torch.testing.assert_close(
+        out.var(0, unbiased=False), torch.ones(WIDTH), rtol=0, atol=0.02
+    )
+    rotation = {k: tuple(v.shape) for k, v in parts[ROTATION].named_parameters()}
+    assert rotation == {"weight": (4, WIDTH), "bias": (4,)}
+
+
+def _seen(student, objective):
+    """Return the batches that the encoder sees in one step."""
+    batches = []
+    student.encoder.register_forward_pre_hook(lambda _, args: batches.append(*args))
+    student.train()
+    nothing = torch.empty(0, dtype=torch.long)
+    objective(student, Batch(nothing, torch.arange(8)))
+    return batches
+
+
+def test_the_view_that_is_turned_is_a_self_supervised_one(
+    student, make_objective, tiny_setup
+):
+    objective = make_objective(8)
+    _, _, turned = _seen(student, objective)
+    draw = Streams(1)["rotation"]
+    turns = torch.randint(4, (8,), generator=draw)
+    images = objective._bench.unlabeled(torch.arange(8))
+    view = first_view(images, tiny_setup.views, draw, ORCHESTRA)
+    assert len(turns.unique()) > 1
+    for image, shown, turn in zip(view, turned, turns, strict=True):
+        back = shown
+        for _ in range(turn):  # a quarter clockwise each: columns become rows, mirrored
+            back = back.transpose(1, 2).flip(2)
+        assert torch.equal(back, image)
+
+
+def test_memory_is_filled_in_batches_and_leaves_batch_norm_alone(
+    student, make_objective
+):
+    before = {k: v.clone() for k, v in student.state_dict().items()}
+    objective = make_objective(8)
+    objective.start_epoch(student.eval())
+    assert all(torch.equal(v, before[k]) for k, v in student.state_dict().items())
+    torch.testing.assert_close(objective.memory.norm(dim=1), torch.ones(6))
+    # The last batch norm centers what it puts out, before rows get length one; with
+    # the running statistics of a new network, it would leave everything as it is.
+    again = make_objective(8)
+    target = student.get_submodule(TARGET)
+    target[1][-1].running_mean.fill_(100.0)
+    again.start_epoch(student.eval())
+    assert torch.equal(objective.memory, again.memory)
+
+
 def test_the_target_begins_as_a_copy_and_follows(student, make_objective):
     target, encoder = student.get_submodule(TARGET), student.encoder
     mine = next(target.parameters())
     assert torch.equal(mine, next(encoder.parameters()))
     with torch.no_grad():
         mine.zero_()
-    make_objective(8).after_step(student)
+    make_objective(8).follow(student)
     torch.testing.assert_close(mine, 0.25 * next(encoder.parameters()))
 
 

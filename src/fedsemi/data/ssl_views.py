@@ -1,14 +1,15 @@
 """The two views of self-supervised learning, on whole batches.
 
-As in Barlow Twins (Zbontar et al., ICML 2021): a crop of random size, a flip, jittered
-colours, grey, blur and solarisation. Two differences: the colours are jittered in one
-order for all images, and hue turns in the YIQ plane instead of HSV, which needs no
-case by case conversion.
+As in Barlow Twins (Zbontar et al., ICML 2021) and Orchestra (Lubana et al., ICML 2022):
+a crop of random size, a flip, jittered colours, grey, blur and solarisation. Three
+differences: crops are bilinear, the colours are jittered in one order for all images,
+and hue turns in the YIQ plane instead of HSV, which needs no case by case conversion.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -16,18 +17,34 @@ from torch.nn import functional as F
 
 from fedsemi.data.augment import Views
 
-_CROP_AREA = (0.08, 1.0)
 _CROP_RATIO = (3 / 4, 4 / 3)
 _JITTER = {"brightness": 0.4, "contrast": 0.4, "saturation": 0.2, "hue": 0.1}
 _LUMA = (0.299, 0.587, 0.114)
 _BLUR = (0.1, 2.0)
-_BLUR_RADIUS = 6
 _YIQ = ((0.299, 0.587, 0.114), (0.596, -0.274, -0.322), (0.211, -0.523, 0.312))
 
 
-@torch.no_grad()
+@dataclass(frozen=True)
+class Recipe:
+    """In what the views of two methods differ; pairs are for first and second view."""
+
+    crop_from: float
+    """Least share of an image's area that a crop keeps."""
+    blurred: tuple[float, float]
+    """How often."""
+    blur_radius: int
+    """Pixels to each side that blur takes in."""
+
+
+BARLOW_TWINS = Recipe(crop_from=0.08, blurred=(1.0, 0.1), blur_radius=6)
+ORCHESTRA = Recipe(crop_from=0.5, blurred=(0.5, 0.1), blur_radius=1)
+
+
 def two_views(
-    images: Tensor, views: Views, generator: torch.Generator
+    images: Tensor,
+    views: Views,
+    generator: torch.Generator,
+    recipe: Recipe = BARLOW_TWINS,
 ) -> tuple[Tensor, Tensor]:
     """Draw two views of each image; only the second is ever solarised.
 
@@ -35,36 +52,47 @@ def two_views(
         images: uint8 [B, C, H, W] with one or three channels.
         views: Size and normalisation of the network's input.
         generator: CPU generator; what is drawn depends on the batch size only.
+        recipe: Of which method.
 
     Returns:
         Two times float32 [B, C, size, size].
     """
-    first = _view(images, views, generator, blur=1.0, solarize=0.0)
-    return first, _view(images, views, generator, blur=0.1, solarize=0.2)
+    first = first_view(images, views, generator, recipe)
+    return first, _view(images, views, generator, recipe, recipe.blurred[1], 0.2)
 
 
+def first_view(
+    images: Tensor, views: Views, generator: torch.Generator, recipe: Recipe
+) -> Tensor:
+    """Draw the first of the two views alone."""
+    return _view(images, views, generator, recipe, recipe.blurred[0], 0.0)
+
+
+@torch.no_grad()
 def _view(
     images: Tensor,
     views: Views,
     generator: torch.Generator,
+    recipe: Recipe,
     blur: float,
     solarize: float,
 ) -> Tensor:
     draw = torch.rand(len(images), 14, generator=generator).to(images.device)
-    pixels = _crop(images.float() / 255, views, draw[:, :5])
+    pixels = _crop(images.float() / 255, views, recipe.crop_from, draw[:, :5])
     if pixels.shape[1] == 3:
         jittered = _jitter(pixels, draw[:, 5:9])
         pixels = _choose(draw[:, 9] < 0.8, jittered, pixels)
         pixels = _choose(draw[:, 10] < 0.2, _grey(pixels).expand_as(pixels), pixels)
-    pixels = _choose(draw[:, 11] < blur, _blurred(pixels, draw[:, 12]), pixels)
+    soft = _blurred(pixels, recipe.blur_radius, draw[:, 12])
+    pixels = _choose(draw[:, 11] < blur, soft, pixels)
     inverted = torch.where(pixels >= 0.5, 1 - pixels, pixels)
     pixels = _choose(draw[:, 13] < solarize, inverted, pixels)
     return views.normalise(pixels * 255)
 
 
-def _crop(pixels: Tensor, views: Views, draw: Tensor) -> Tensor:
+def _crop(pixels: Tensor, views: Views, least: float, draw: Tensor) -> Tensor:
     """Cut a box of random area, shape and place, and mirror half of the images."""
-    area = _between(*_CROP_AREA, draw[:, 0])
+    area = _between(least, 1.0, draw[:, 0])
     low, high = (math.log(value) for value in _CROP_RATIO)
     ratio = _between(low, high, draw[:, 1]).exp()
     width = (area * ratio).sqrt().clamp(max=1)
@@ -100,10 +128,10 @@ def _turn_hue(pixels: Tensor, angle: Tensor) -> Tensor:
     return torch.einsum("bij,bjhw->bihw", matrix, pixels).clamp(0, 1)
 
 
-def _blurred(pixels: Tensor, draw: Tensor) -> Tensor:
+def _blurred(pixels: Tensor, radius: int, draw: Tensor) -> Tensor:
     """Blur each image with a Gaussian of its own width, rows then columns."""
     count, channels, side, _ = pixels.shape
-    radius = min(_BLUR_RADIUS, side - 1)
+    radius = min(radius, side - 1)
     step = torch.arange(-radius, radius + 1, device=pixels.device)
     sigma = _between(*_BLUR, draw)[:, None]
     kernel = (-(step**2) / (2 * sigma**2)).exp()

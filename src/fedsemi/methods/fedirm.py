@@ -2,9 +2,9 @@
 
 Liu et al., Federated Semi-supervised Medical Image Classification via Inter-client
 Relation Matching, MICCAI 2021. Labeled clients send a matrix [C, C] that says how they
-see each class; unlabeled ones match theirs to it. Unlike the original: SGD as in all
-methods here; no dropout, so a label is reliable by the teacher's own entropy and not
-by that of eleven passes; the matrix is the last round's; label smoothing is a guess.
+see each class; unlabeled ones match theirs to that of the last round. Unlike the
+original: SGD as in all methods here; no dropout, so a label is reliable by the entropy
+of the student's one pass and not by that of eleven; docs/concordance.md has the rest.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.mean_teacher import MeanTeacher
 from fedsemi.objectives.relation import RelatedLabels, RelationMatching
 from fedsemi.replies import Statistic
-from fedsemi.settings import Count, NotNegative, Share
+from fedsemi.settings import Count, NotNegative, Share, Whole
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class FedIRM:
     """Mean teachers that match the class relations of labeled clients."""
 
     setup: Setup
-    unlabeled_after: Count = 20
-    """Rounds before unlabeled clients join."""
+    unlabeled_after: Whole = 20
+    """Last round without unlabeled clients, counted from 0: they join in the next."""
     unsupervised_weight: NotNegative = 15.0
     """Of consistency and relation matching, at the end of the ramp."""
     ramp_rounds: Count = 30
-    """Rounds over which that weight grows, from when unlabeled clients join."""
+    """Rounds over which that weight grows, from round 0: it is .64 at the joining."""
     confidence: Share = 0.3
     """Least confidence of a reliable pseudo-label."""
     entropy_below: NotNegative = 2.0
@@ -74,9 +74,9 @@ class FedIRM:
 
     def plan(self, state: FedIRMState) -> Sequence[Task]:
         """Ask labeled clients, later all of them, and send the relations."""
-        if state.round < self.unlabeled_after:
+        if state.round <= self.unlabeled_after or not len(state.relation):
             return [state.task(c) for c in state.clients if c.num_labeled]
-        done = min((state.round - self.unlabeled_after) / self.ramp_rounds, 1.0)
+        done = min(state.round / self.ramp_rounds, 1.0)
         ramp = torch.tensor(math.exp(-5 * (1 - done) ** 2))
         return [
             state.task(client, relation=state.relation, ramp=ramp)
@@ -93,18 +93,14 @@ class FedIRM:
         return replace(update, num_unlabeled=client.num_unlabeled), kept
 
     def aggregate(self, state: FedIRMState, updates: Sequence[Update]) -> FedIRMState:
-        """Take the plain mean of models, and of the relations that were seen."""
+        """Take the plain mean of models, and of the relations of labeled clients."""
         data = [bool(update.num_labeled + update.num_unlabeled) for update in updates]
         shares = torch.tensor(data).double() / max(sum(data), 1)
         advanced = state.advanced(state.mixed(updates, shares), updates, shares)
         sent = [statistic(u, RELATION) for u in updates if u.num_labeled]
         if not sent:
             return advanced
-        classes = self.setup.model.num_classes
-        matrices = torch.stack(sent).view(len(sent), classes, classes)
-        knowing = (matrices.sum(2, keepdim=True) > 0).sum(0)  # [C, 1] clients
-        mean = matrices.sum(0) / knowing.clamp_min(1)
-        return replace(advanced, relation=mean.float().flatten())
+        return replace(advanced, relation=torch.stack(sent).mean(0).float())
 
     def _objective(self, told: Mapping[str, Tensor], bench: Workbench) -> Objective:
         supervised = RelatedLabels(bench, self.label_smoothing)

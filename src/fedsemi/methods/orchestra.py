@@ -17,13 +17,12 @@ from torch.nn import functional as F
 
 from fedsemi.contributions import statistic
 from fedsemi.data.client import Client
-from fedsemi.local import Workbench, frozen
+from fedsemi.local import Workbench
 from fedsemi.messages import CENTROIDS, ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
 from fedsemi.methods.self_supervised import SelfSupervised
 from fedsemi.models import Classifier
-from fedsemi.objectives.clustering import Sinkhorn, fitted_centroids
-from fedsemi.objectives.online_head import pooled
+from fedsemi.objectives.clustering import CentroidFit, Sinkhorn
 from fedsemi.objectives.orchestra import LocalClusters, Orchestra, orchestra_parts
 from fedsemi.replies import Statistic
 from fedsemi.seeds import Streams, seed_of
@@ -51,9 +50,9 @@ class OrchestraStage(SelfSupervised):
     local_centroids: Count = 16
     """Clusters that a client sends; one with fewer images than this sends zeros."""
     memory_size: Count = 128
-    """Images whose projections a client remembers."""
+    """Images whose projections a client remembers; SemiAnAgg's released code: 2048."""
     temperature: Positive = 0.1
-    """Of the agreement; 0.9 is what SemiAnAgg's released code falls back to."""
+    """On clients and server; 0.9 is what SemiAnAgg's released code falls back to."""
     rotation_weight: NotNegative = 1.0
     """Of telling by how many right angles an image was turned."""
     target_keep: Share = 0.996
@@ -61,13 +60,15 @@ class OrchestraStage(SelfSupervised):
     sharpness: Positive = 25.0
     """Of Sinkhorn's assignments, on clients and server."""
     sinkhorn_iterations: Count = 10
-    """Of each assignment."""
+    """Of an assignment on a client."""
     local_iterations: Count = 5
     """Of balanced k-means on a client."""
     server_steps: Count = 500
     """Of SGD on the global centroids, in each round."""
     server_lr: Positive = 0.01
     """Of these steps."""
+    server_sinkhorn_iterations: Count = 100
+    """Of an assignment in each of them, at most."""
 
     @property
     def statistics(self) -> Mapping[str, Statistic]:
@@ -104,20 +105,8 @@ class OrchestraStage(SelfSupervised):
         def make(bench: Workbench) -> Orchestra:
             return self._objective(task.broadcast["centroids"], client, bench)
 
-        if task.round:
-            return self.learn(task, client, memory, make)
-        objective = make(Workbench(pooled(client), self.setup, Streams(task.seed)))
-        objective = objective.to(self.setup.device)
-        objective.start_epoch(frozen(self.setup.load(task.weights, self.parts)))
-        update = Update(
-            client=task.client,
-            round=task.round,
-            weights=dict(task.weights),
-            num_labeled=client.num_labeled,
-            num_unlabeled=client.num_unlabeled,
-            statistics={k: v.cpu() for k, v in objective.statistics().items()},
-        )
-        return update, {k: v.cpu() for k, v in objective.state_dict().items()}
+        learn = self.learn if task.round else self.only_look
+        return learn(task, client, memory, make)
 
     def aggregate(
         self, state: ServerState, updates: Sequence[Update]
@@ -130,21 +119,17 @@ class OrchestraStage(SelfSupervised):
         rows = F.normalize(rows[rows.any(1)].float(), dim=1)
         if not len(rows):
             return advanced
-        steps, lr = self.server_steps, self.server_lr
-        fitted = fitted_centroids(advanced.centroids, rows, self._sinkhorn, steps, lr)
-        return replace(advanced, centroids=fitted)
-
-    @property
-    def _sinkhorn(self) -> Sinkhorn:
-        return Sinkhorn(self.sharpness, self.sinkhorn_iterations)
+        sinkhorn = Sinkhorn(self.sharpness, self.server_sinkhorn_iterations)
+        fit = CentroidFit(sinkhorn, self.temperature, self.server_steps, self.server_lr)
+        return replace(advanced, centroids=fit(advanced.centroids, rows))
 
     def _objective(self, centroids: Tensor, client: Client, b: Workbench) -> Orchestra:
-        count, iterations = self.local_centroids, self.local_iterations
+        sinkhorn = Sinkhorn(self.sharpness, self.sinkhorn_iterations)
         return Orchestra(
             b,
             self.online(client),
             centroids,
-            LocalClusters(count, self._sinkhorn, iterations),
+            LocalClusters(self.local_centroids, sinkhorn, self.local_iterations),
             memory_size=self.memory_size,
             temperature=self.temperature,
             rotation_weight=self.rotation_weight,

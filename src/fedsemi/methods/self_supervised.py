@@ -12,12 +12,20 @@ import torch
 
 from fedsemi.contributions import by_data_size, by_num_images
 from fedsemi.data.client import Client
-from fedsemi.local import ObjectiveMaker, Parts, Setup, answer
+from fedsemi.local import (
+    ObjectiveMaker,
+    Parts,
+    Setup,
+    Workbench,
+    answer,
+    frozen,
+    recall,
+)
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
 from fedsemi.models import Classifier
 from fedsemi.objectives.online_head import OnlineHead, pooled
-from fedsemi.seeds import seed_of
+from fedsemi.seeds import Streams, seed_of
 from fedsemi.settings import NotNegative, Positive, Whole
 from fedsemi.weights import weighted_mean
 
@@ -70,6 +78,23 @@ class SelfSupervised:
             update, num_labeled=client.num_labeled, num_unlabeled=client.num_unlabeled
         )
         return counts, memory
+
+    def only_look(
+        self, task: Task, client: Client, memory: Memory, make: ObjectiveMaker
+    ) -> tuple[Update, Memory]:
+        """Let the objective look at all images once, and send the model back as is."""
+        bench = Workbench(pooled(client), self.setup, Streams(task.seed))
+        objective = recall(make(bench), memory).to(self.setup.device)
+        objective.start_epoch(frozen(self.setup.load(task.weights, self.parts)))
+        update = Update(
+            client=task.client,
+            round=task.round,
+            weights=dict(task.weights),
+            num_labeled=client.num_labeled,
+            num_unlabeled=client.num_unlabeled,
+            statistics={k: v.cpu() for k, v in objective.statistics().items()},
+        )
+        return update, {k: v.cpu() for k, v in objective.state_dict().items()}
 
     def online(self, client: Client) -> OnlineHead:
         """Make the head's loss from the labels that the client has."""

@@ -17,9 +17,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from fedsemi.data.client import Batch
-from fedsemi.data.ssl_views import two_views
+from fedsemi.data.ssl_views import ORCHESTRA, first_view, two_views
 from fedsemi.messages import CENTROIDS
 from fedsemi.models import Classifier
+from fedsemi.models.copying import copied
 from fedsemi.objectives.base import Objective
 from fedsemi.objectives.clustering import Sinkhorn, balanced_kmeans
 from fedsemi.objectives.online_head import OnlineHead
@@ -28,16 +29,19 @@ if TYPE_CHECKING:
     from fedsemi.local import Workbench
 
 PROJECTOR, ROTATION, TARGET = "projector", "rotation", "target"
-_AT_ONCE = 256
 
 
 def orchestra_parts(width: int, model: Classifier) -> Mapping[str, nn.Module]:
-    """Make projector, rotation head and target, a copy of encoder and projector."""
+    """Make projector, rotation head and target, a copy of encoder and projector.
+
+    The projector has no biases, and its output is normalised, not scaled.
+    """
     projector = nn.Sequential(
-        nn.Linear(model.num_features, width),
+        nn.Linear(model.num_features, width, bias=False),
         nn.BatchNorm1d(width),
         nn.ReLU(),
-        nn.Linear(width, width),
+        nn.Linear(width, width, bias=False),
+        nn.BatchNorm1d(width, affine=False),
     )
     target = copy.deepcopy(nn.Sequential(model.encoder, projector))
     return {PROJECTOR: projector, ROTATION: nn.Linear(width, 4), TARGET: target}
@@ -100,28 +104,37 @@ class Orchestra(Objective):
 
     @torch.no_grad()
     def start_epoch(self, teacher: Classifier) -> None:
-        """Fill the memory on the first visit, with images as at test time."""
-        if self.memory.any() or not len(self.memory):
+        """Fill the memory on the first visit, with first views."""
+        if self.memory.any() or len(self.memory) < 2:
             return
-        draw = self._bench.streams["memory"]
+        # Batch norm sees batches as in learning, but keeps its statistics: a copy.
+        target = copied(teacher.get_submodule(TARGET)).train()
+        draw, setup = self._bench.streams["memory"], self._bench.setup
         order = torch.randperm(self._bench.client.num_unlabeled, generator=draw)
-        for index in torch.split(order[: len(self.memory)], _AT_ONCE):
-            view = self._bench.clean(self._bench.unlabeled(index))
-            self.remember(F.normalize(teacher.get_submodule(TARGET)(view), dim=1))
+        order = order[: len(self.memory)]
+        parts = max(len(order) // setup.local.batch_size, 1)  # no part is a lone image
+        for index in order.tensor_split(parts):
+            images = self._bench.unlabeled(index)
+            view = first_view(images, setup.views, draw, ORCHESTRA)
+            self.remember(F.normalize(target(view), dim=1))
 
     def forward(self, student: Classifier, batch: Batch) -> Tensor:
         """Return the losses of two views, of a turned one, and of the head."""
         images, draw = self._bench.unlabeled(batch.unlabeled), self._bench.streams
-        first, second = two_views(images, self._bench.setup.views, draw["ssl"])
+        sizes = self._bench.setup.views
+        first, second = two_views(images, sizes, draw["ssl"], ORCHESTRA)
         with torch.no_grad():
+            self.follow(student)
             target = F.normalize(student.get_submodule(TARGET)(first), dim=1)
+            # Only the head and batch norm learn from the first view's own features.
+            seen = student.features(first)
         feature = student.features(second)
         projected = F.normalize(student.get_submodule(PROJECTOR)(feature), dim=1)
         loss = agreement(
             target @ self.centroids.T, projected @ self.centroids.T, self.temperature
         )
         self.remember(target)
-        online: Tensor = self.online(student, [feature], batch.unlabeled)
+        online: Tensor = self.online(student, [seen, feature], batch.unlabeled)
         return loss + self.rotation_weight * self._rotation(student, images) + online
 
     def remember(self, projected: Tensor) -> None:
@@ -130,7 +143,7 @@ class Orchestra(Objective):
         self.memory.copy_(joined[len(joined) - len(self.memory) :])
 
     @torch.no_grad()
-    def after_step(self, student: Classifier) -> None:
+    def follow(self, student: Classifier) -> None:
         """Move the target towards encoder and projector."""
         online = (student.encoder, student.get_submodule(PROJECTOR))
         parameters = chain.from_iterable(part.parameters() for part in online)
@@ -147,7 +160,7 @@ class Orchestra(Objective):
         draw = self._bench.streams["clusters"]
         first = self.memory[torch.randperm(len(self.memory), generator=draw)[:count]]
         sinkhorn, iterations = self.clusters.sinkhorn, self.clusters.iterations
-        centroids = balanced_kmeans(self.memory, first, sinkhorn, iterations)
+        centroids = balanced_kmeans(self.memory, first, sinkhorn, iterations, draw)
         return {CENTROIDS: centroids.flatten()}
 
     def metrics(self) -> dict[str, float]:
@@ -157,6 +170,7 @@ class Orchestra(Objective):
     def _rotation(self, student: Classifier, images: Tensor) -> Tensor:
         draw = self._bench.streams["rotation"]
         turns = torch.randint(4, (len(images),), generator=draw).to(images.device)
-        feature = student.features(rotated(self._bench.weak(images), turns))
+        view = first_view(images, self._bench.setup.views, draw, ORCHESTRA)
+        feature = student.features(rotated(view, turns))
         projected = student.get_submodule(PROJECTOR)(feature)
         return F.cross_entropy(student.get_submodule(ROTATION)(projected), turns)

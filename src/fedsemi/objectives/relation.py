@@ -27,19 +27,18 @@ _TEMPERATURE = 2.0
 
 
 def relation_matrix(logits: Tensor, labels: Tensor, num_classes: int) -> Tensor:
-    """Return softmax(mean logits of each class / 2), [C, C]; 0 for an absent class."""
+    """Return softmax(mean logits of each class / 2), [C, C].
+
+    Of an absent class the mean is zero, so its row is uniform, as in the released code.
+    """
     chosen = F.one_hot(labels, num_classes).to(logits.dtype)  # [B, C]
-    count = chosen.sum(0)[:, None]
-    mean = chosen.T @ logits / count.clamp_min(1)
-    return (mean / _TEMPERATURE).softmax(1) * (count > 0)
+    mean = chosen.T @ logits / chosen.sum(0)[:, None].clamp_min(1)
+    return (mean / _TEMPERATURE).softmax(1)
 
 
 def relation_loss(mine: Tensor, theirs: Tensor) -> Tensor:
-    """Return the mean over shared classes of half of both divergences."""
-    shared = (mine.sum(1) > 0) & (theirs.sum(1) > 0)
-    if not shared.any():
-        return mine.new_zeros(())
-    p, q = mine[shared].clamp_min(1e-12), theirs[shared].clamp_min(1e-12)
+    """Return half of both divergences, the mean over all classes, absent ones too."""
+    p, q = mine.clamp_min(1e-12), theirs.clamp_min(1e-12)
     both = (p - q) * (p.log() - q.log())  # KL(p, q) + KL(q, p), entry by entry
     return both.sum(1).mean() / 2
 
@@ -56,7 +55,7 @@ class RelatedLabels(Objective):
         prior = log_prior(bench.client.labels, classes) if adjusted else torch.zeros(1)
         self._log_prior = prior.to(bench.setup.device)
         self._sum = torch.zeros(classes, classes)
-        self._count = torch.zeros(classes, 1)
+        self._batches = 0
 
     def forward(self, student: Classifier, batch: Batch) -> Tensor:
         """Return the loss of the labeled part, summed over the two views."""
@@ -64,9 +63,8 @@ class RelatedLabels(Objective):
         views = torch.cat([self._bench.weak(images), self._bench.weak(images)])
         logits: Tensor = student(views).logits
         first = logits[: len(labels)].detach()
-        seen = relation_matrix(first, labels, self._bench.num_classes).cpu()
-        self._sum += seen
-        self._count += (seen.sum(1, keepdim=True) > 0).float()
+        self._sum += relation_matrix(first, labels, self._bench.num_classes).cpu()
+        self._batches += 1
         return 2 * F.cross_entropy(
             logits + self._log_prior, labels.repeat(2), label_smoothing=self.smoothing
         )
@@ -75,11 +73,16 @@ class RelatedLabels(Objective):
         """Report the matrix, averaged over batches; nothing without labels."""
         if not self._bench.client.num_labeled:
             return {}
-        return {RELATION: (self._sum / self._count.clamp_min(1)).flatten()}
+        if not self._batches:  # one lone sample: all classes are as good as absent
+            return {RELATION: torch.full_like(self._sum, 1 / len(self._sum)).flatten()}
+        return {RELATION: (self._sum / self._batches).flatten()}
 
 
 class RelationMatching(Objective):
-    """A mean teacher whose reliable labels relate classes as the labeled clients do."""
+    """A mean teacher's student whose own reliable labels relate classes as labels do.
+
+    Labels, confidence and entropy are the student's; the teacher is for consistency.
+    """
 
     def __init__(
         self,
@@ -106,8 +109,9 @@ class RelationMatching(Objective):
         self.num_pseudo = self.mean_teacher.num_pseudo
         logits = self.mean_teacher.see(student, batch)
         loss = self.mean_teacher.error(logits.softmax(1), target)
-        best, label = target.max(1)
-        reliable = (best >= self.confidence) & (entropy(target) < self.entropy_below)
+        probs = logits.detach().softmax(1)
+        best, label = probs.max(1)
+        reliable = (best >= self.confidence) & (entropy(probs) < self.entropy_below)
         mine = relation_matrix(logits[reliable], label[reliable], logits.shape[1])
         return self.weight * (loss + relation_loss(mine, self._relation))
 
