@@ -41,15 +41,24 @@ class Profile:
                     code="FS4104",
                 )
 
+    @property
+    def lower_bound(self) -> str:
+        """The paper's: the model at the end of the warm-up."""
+        return "warm-up"
+
     def experiment(self, setting: Setting, seed: int) -> Experiment:
         """Write the config of a setting."""
+        return make_experiment(self.content(setting, seed))
+
+    def content(self, setting: Setting, seed: int) -> dict[str, Any]:
+        """Write what the config of a setting says, without defaults."""
         table = self.tables[setting.dataset]
         arm = arm_of(setting.arm)
         content = {name: dict(table.get(name, {})) for name in _SECTIONS}
         for key, value in (*setting.partition, *arm.partition.items()):
             _place(content["partition"], key, value)
         stages = stages_of(arm, setting.dataset, table)
-        return make_experiment({"seed": seed, **content, "stages": stages})
+        return {"seed": seed, **content, "stages": stages}
 
     def prelude(self, setting: Setting, seed: int) -> Experiment | None:
         """Write the warm-up that the upper bound starts from, if the profile says so.

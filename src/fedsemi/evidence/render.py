@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from fedsemi.evidence.arms import WARM_UPS
 from fedsemi.evidence.catalogue import Artefact
 from fedsemi.evidence.guarding import guard_caption
 from fedsemi.evidence.notes import NOTES
@@ -124,8 +125,9 @@ def _scale(name: str) -> str:
         return "Profile `paper`: the paper's settings."
     return (
         f"Profile `{name}`, not the paper's scale: our numbers are comparable with "
-        "each other and not with the paper's. The share of the gap between lower and "
-        "upper bound that a method closes can be compared."
+        "each other and not with the paper's. The share of the gap between the warm-up "
+        "(the paper's lower bound) and the upper bound that a method closes can be "
+        "compared."
     )
 
 
@@ -157,7 +159,7 @@ def _row(evidence: Evidence, line: Line) -> tuple[str, ...]:
 
 
 def _gaps(line: Line) -> str:
-    if line.cell.setting.arm in ("upper", "lower"):
+    if line.cell.setting.arm in ("upper", "lower", *WARM_UPS):
         return ""
     ours = "–" if line.gap is None else f"{line.gap:.0%}"
     paper = "" if line.paper_gap is None else f" (paper {line.paper_gap:.0%})"
