@@ -36,7 +36,8 @@ class OwnConfig:
         partition = content["partition"]
         if setting.arm == "upper":
             partition |= {"labeled_clients": "all", "labeled_fraction": None}
-        same_draw = partition["seed"] is not None or seed == self.base.seed
+        fixed = partition["seed"] is not None or partition["file"] is not None
+        same_draw = fixed or seed == self.base.seed
         if setting.arm == "upper" or not same_draw:
             partition["sha256"] = None  # it is that of the config as it stands
         return make_experiment(content)

@@ -110,7 +110,7 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def about(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
     """Say what kind of numbers these are, and whether the guard was on."""
-    return f"{_scale(evidence.source.name)} {guarding(evidence, artefacts)}".strip()
+    return f"{_scale(evidence)} {guarding(evidence, artefacts)}".strip()
 
 
 def guarding(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
@@ -120,14 +120,20 @@ def guarding(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
     return guard_caption(found)
 
 
-def _scale(name: str) -> str:
+_FROM = {
+    "warm-up": "the end of the warm-up, the paper's lower bound",
+    "lower": "labeled only for all rounds",
+}
+
+
+def _scale(evidence: Evidence) -> str:
+    name, lower = evidence.source.name, _FROM[evidence.source.lower_bound]
+    gap = f"The gap closed is measured from {lower}, to the upper bound."
     if name == "paper":
-        return "Profile `paper`: the paper's settings."
+        return f"Profile `paper`: the paper's settings. {gap}"
     return (
         f"Profile `{name}`, not the paper's scale: our numbers are comparable with "
-        "each other and not with the paper's. The share of the gap between the warm-up "
-        "(the paper's lower bound) and the upper bound that a method closes can be "
-        "compared."
+        f"each other and not with the paper's; the share of the gap is. {gap}"
     )
 
 
