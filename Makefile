@@ -12,7 +12,7 @@ TORTURED := tests/reliability tests/test_gate.py tests/test_guard.py tests/test_
 	tests/engines/flower/test_stragglers.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo federation test test-deployment test-slow torture bench check format clean
+.PHONY: help configs demo federation test test-deployment test-slow torture bench check format clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -38,6 +38,9 @@ bench: $(VENV)/dev ## Measure speed and memory, write benchmarks/results.md (abo
 torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts
 	FEDSEMI_TORTURE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(TORTURED) \
 		-m "slow or not slow" --timeout 0
+
+configs: $(VENV)/core ## Write the configs of the paper anew, from the profile `paper`
+	$(BIN)/python -m fedsemi.evidence.shipped
 
 check: $(VENV)/dev ## Lint and type-check
 	$(BIN)/ruff check .

@@ -14,6 +14,9 @@ import pytest
 import fedsemi
 from fedsemi.build import build
 from fedsemi.config import load_config, make_experiment, settings_model
+from fedsemi.evidence.catalogue import setting
+from fedsemi.evidence.profiles import read_profile
+from fedsemi.evidence.shipped import SHIPPED, arm_name, text_of
 from fedsemi.experiment import Step, conduct
 
 ROOT = Path(fedsemi.__file__).parent / "configs"
@@ -24,6 +27,9 @@ SMALL = {
     "local_centroids": 2,
     "server_steps": 3,
 }
+
+
+OF_THE_PAPER = [p for p in CONFIGS if p.parent.name in SHIPPED]
 
 
 def _name(path: Path) -> str:
@@ -74,3 +80,23 @@ def test_every_config_opens_with_its_claim() -> None:
 def test_only_the_config_of_a_deployment_has_the_guard_on() -> None:
     guarded = [_name(p) for p in CONFIGS if load_config(p).guard.enabled]
     assert guarded == ["federation.toml"]
+
+
+def test_every_config_that_bears_a_data_sets_name_is_one_of_the_papers() -> None:
+    listed = {f"{folder}/{c}.toml" for folder, cs in SHIPPED.items() for c in cs}
+    others = {"demo.toml", "federation.toml", "cpu/svhn.toml", "cpu/isic18.toml"}
+    assert {_name(p) for p in CONFIGS} == listed | others
+
+
+@pytest.mark.parametrize("path", OF_THE_PAPER, ids=_name)
+def test_a_config_of_the_paper_is_what_reproduce_runs(path: Path) -> None:
+    arm = setting(path.parent.name, arm_name(path.stem))
+    config = load_config(path)
+    assert config == read_profile("paper").experiment(arm, config.seed)
+
+
+def test_the_configs_of_the_paper_are_as_make_configs_writes_them() -> None:
+    profile = read_profile("paper")
+    for path in OF_THE_PAPER:
+        written = text_of(path.parent.name, path.stem, profile)
+        assert path.read_text("utf-8") == written, f"{_name(path)}: run `make configs`"

@@ -14,6 +14,7 @@ from fedsemi.data.augment import Views, pre_size
 from fedsemi.data.dataset import Dataset
 from fedsemi.data.datasets import load
 from fedsemi.data.partition import Partition, make_partition
+from fedsemi.data.partition_file import read_partition_file
 from fedsemi.data.sites import FolderFederation, read_federation
 from fedsemi.errors import ConfigError, DataError
 from fedsemi.methods import LABELS_ONLY
@@ -53,9 +54,11 @@ class Simulation(Blueprint):
 
     def provenance(self) -> dict[str, Any]:
         """Name the data by hashes."""
+        file = self.partition.file_sha256
         return {
             "data_sha256": self.dataset.sha256,
             "partition_sha256": self.partition.sha256,
+            **({} if file is None else {"partition_file_sha256": file}),
             "labeled_share": self.partition.labeled_share,
         }
 
@@ -72,7 +75,7 @@ def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
         dataset, partition = folders.dataset, folders.partition
     else:
         dataset = load_dataset(experiment, data_dir)
-        partition = partition_of(experiment, dataset)
+        partition = partition_of(experiment, dataset, data_dir)
     settings = experiment.model
     model = ModelSpec(
         settings.name,
@@ -116,26 +119,37 @@ def read_folders(experiment: Experiment) -> FolderFederation | None:
 
 def load_dataset(experiment: Experiment, data_dir: Path | None = None) -> Dataset:
     """Read the data set of an experiment, or the part of it that is asked for."""
-    data = experiment.data
-    dataset = load(data.name, data_dir, image_size=data.image_size, split=data.split)
+    data, split = experiment.data, str(experiment.data.split)
+    if experiment.partition.file is not None:
+        split = read_partition_file(experiment.partition.file, data_dir).split
+    dataset = load(data.name, data_dir, image_size=data.image_size, split=split)
     return dataset.subset(data.train_limit, data.test_limit, experiment.seed)
 
 
-def partition_of(experiment: Experiment, dataset: Dataset) -> Partition:
+def partition_of(
+    experiment: Experiment, dataset: Dataset, data_dir: Path | None = None
+) -> Partition:
     """Deal out the training images, and check the hash if one is given."""
     settings = experiment.partition
-    partition = make_partition(
-        dataset.train.labels.numpy(),
-        dataset.num_classes,
-        scheme=settings.scheme,
-        rare=settings.rare,
-        num_clients=settings.num_clients,
-        labeled_clients=settings.labeled_clients,
-        dirichlet_alpha=settings.dirichlet_alpha,
-        labeled_fraction=settings.labeled_fraction,
-        min_size=settings.min_size,
-        seed=experiment.seed if settings.seed is None else settings.seed,
-    )
+    labels, num_classes = dataset.train.labels.numpy(), dataset.num_classes
+    if settings.file is not None:
+        file = read_partition_file(settings.file, data_dir)
+        partition = file.partition(
+            labels, num_classes, settings.num_clients, settings.labeled_clients
+        )
+    else:
+        partition = make_partition(
+            labels,
+            num_classes,
+            scheme=settings.scheme,
+            rare=settings.rare,
+            num_clients=settings.num_clients,
+            labeled_clients=settings.labeled_clients,
+            dirichlet_alpha=settings.dirichlet_alpha,
+            labeled_fraction=settings.labeled_fraction,
+            min_size=settings.min_size,
+            seed=experiment.seed if settings.seed is None else settings.seed,
+        )
     if settings.sha256 not in (None, partition.sha256):
         raise DataError(
             f"the partition is {partition.sha256[:12]}…, but the config asks for "

@@ -80,6 +80,9 @@ class PartitionSettings(_Settings):
     """Of the draw; the run's own seed if left out."""
     sha256: str | None = None
     """Refuse to run on any other partition."""
+    file: str | None = None
+    """A published index file (.pth) instead of a draw: a path, or its name in a data
+    folder."""
 
 
 class ModelSettings(_Settings):
@@ -169,6 +172,7 @@ def make_experiment(content: Mapping[str, Any]) -> Experiment:
     experiment = _checked(Experiment, content)
     known("data.name", experiment.data.name, [*DATASETS, FOLDERS])
     _check_sites(experiment)
+    _check_partition_file(experiment)
     known("model.name", experiment.model.name, MODELS)
     stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]
     for i, stage in enumerate(stages):
@@ -196,6 +200,28 @@ def _check_sites(experiment: Experiment) -> None:
             "folders say who owns which images: leave out [partition] and data.split, "
             "train_limit and test_limit",
             code="FS4102",
+        )
+
+
+def _check_partition_file(experiment: Experiment) -> None:
+    """A file says who owns what; nothing that would be ignored may be set."""
+    settings, data = experiment.partition, experiment.data
+    if settings.file is None:
+        return
+    own = {"file", "sha256", "num_clients", "labeled_clients"}
+    fixed = PartitionSettings()
+    clashing = [
+        f"partition.{name}"
+        for name in PartitionSettings.model_fields.keys() - own
+        if getattr(settings, name) != getattr(fixed, name)
+    ]
+    clashing += ["data.train_limit"] if data.train_limit else []
+    clashing += ["data.split"] if data.split != "image" else []
+    if clashing:
+        raise ConfigError(
+            f"partition.file says who owns which images, so leave out "
+            f"{', '.join(sorted(clashing))}",
+            code="FS4141",
         )
 
 

@@ -38,6 +38,15 @@ def test_a_plan_runs_nothing(tmp_path: Path) -> None:
     assert "to do" in result.output and not (tmp_path / "none").exists()
 
 
+def test_a_plan_says_whose_partition_is_used(tmp_path: Path) -> None:
+    words = ["reproduce", "table1", "--profile", "paper", "--plan", "--no-probe"]
+    words += ["--only", "svhn,isic18", "--data-dir", str(tmp_path)]
+    (tmp_path / "skin_noniid_beta0.8.pth").touch()
+    told = CliRunner().invoke(app, words).output
+    assert "svhn: partition drawn from the seed" in told
+    assert "isic18: published partition skin_noniid_beta0.8.pth in 36 of 36" in told
+
+
 def test_methods_are_compared_on_a_config_of_ones_own(tmp_path: Path) -> None:
     config = tmp_path / "mine.toml"
     config.write_text(
@@ -53,7 +62,9 @@ def test_methods_are_compared_on_a_config_of_ones_own(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "about" in result.output
     text = (tmp_path / "out" / "compare.md").read_text()
-    assert text.count("(1 seed, mine)") == 9
+    # Three methods and the warm-up, which they share; three scores of each.
+    assert text.count("(1 seed, mine)") == 12
+    assert "measured from the end of the warm-up" in text and "Guard off" in text
 
 
 def test_an_unknown_method_is_one_line(tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from fedsemi.errors import ConfigError
@@ -72,3 +75,27 @@ def test_the_guard_is_off_in_every_profile_and_can_be_set(name: str) -> None:
     assert not read_profile(name).experiment(one, 1).guard.enabled
     guarded = read_profile(name, ["guard.enabled=true"]).experiment(one, 1)
     assert guarded.guard.enabled
+
+
+def test_the_papers_partition_is_used_where_its_file_is_there(tmp_path: Path) -> None:
+    name = "SVHN_noniid_10%labeled.pth"
+    (tmp_path / name).touch()
+    profile = read_profile("paper").with_published(tmp_path)
+
+    def file(dataset: str, arm: str, **partition: Any) -> str | None:
+        made = profile.experiment(setting(dataset, arm, **partition), 1)
+        return made.partition.file
+
+    assert file("svhn", "semianagg") == file("svhn", "upper") == name
+    assert file("cifar100", "semianagg") is None, "its file is not there"
+    assert file("svhn", "semianagg", labeled_fraction=0.1) is None
+    assert file("svhn", "semianagg", num_clients=25) is None
+    assert file("svhn", "semianagg", labeled_clients=2) is None
+
+
+def test_a_draw_that_is_asked_for_is_drawn(tmp_path: Path) -> None:
+    (tmp_path / "SVHN_noniid_10%labeled.pth").touch()
+    one = setting("svhn", "semianagg")
+    for override in ("partition.seed=4", "data.train_limit=500"):
+        profile = read_profile("paper", [override]).with_published(tmp_path)
+        assert profile.experiment(one, 1).partition.file is None

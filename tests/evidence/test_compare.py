@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fedsemi.build import build
 from fedsemi.config import make_experiment
+from fedsemi.errors import ConfigError
 from fedsemi.evidence.catalogue import Setting
-from fedsemi.evidence.compare import OwnConfig
+from fedsemi.evidence.compare import OwnConfig, comparison_of
+from fedsemi.evidence.jobs import job_of
 
 
 def test_a_config_that_names_its_partition_can_be_compared(small_config):
@@ -21,3 +25,19 @@ def test_a_config_that_names_its_partition_can_be_compared(small_config):
     assert partition("fedavg", 4).sha256 != sha256
     kept = own.experiment(Setting("synthetic", "fedavg"), 3).partition.sha256
     assert kept == sha256, "a partition that should be the same is still checked"
+
+
+def test_the_warm_up_is_a_row_of_its_own_and_the_one_that_methods_share(small_config):
+    own = OwnConfig("small", make_experiment(small_config))
+    first, second = comparison_of(own, ["semianagg"]).settings
+    assert (first.arm, second.arm) == ("warm-up", "semianagg")
+    assert job_of(first, 3, own).experiment == job_of(second, 3, own).warm_up
+
+
+def test_a_config_of_one_stage_has_no_warm_up(small_config):
+    small_config["stages"] = small_config["stages"][-1:]
+    own = OwnConfig("small", make_experiment(small_config))
+    arms = [each.arm for each in comparison_of(own, ["semianagg"]).settings]
+    assert arms == ["lower", "semianagg"]
+    with pytest.raises(ConfigError, match="FS4140"):
+        comparison_of(own, ["warm-up"])

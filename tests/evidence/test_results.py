@@ -10,9 +10,9 @@ from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.render import as_csv, as_markdown
 from fedsemi.evidence.results import Evidence
 
-ARMS = {"lower": 66.25, "upper": 80.78, "fedavg-semi": 67.79, "semianagg": 72.24}
+ARMS = {"warm-up": 66.25, "upper": 80.78, "fedavg-semi": 67.79, "semianagg": 72.24}
 OURS = {
-    "lower": (0.40, 0.42),
+    "warm-up": (0.40, 0.42),
     "upper": (0.80, 0.82),
     "fedavg-semi": (0.55, 0.57),
     "semianagg": (0.60, 0.64),
@@ -53,6 +53,14 @@ def test_paper_ours_gap_and_verdict_stand_side_by_side(tiny: Profile) -> None:
     assert semi.verdict == "SemiAnAgg +6.0, undecided (paper +4.45)"
 
 
+def test_the_gap_is_measured_from_the_warm_up(tiny: Profile) -> None:
+    # Labeled only for all rounds would be 45: (62 - 45) / (81 - 45) is another share.
+    evidence = evidence_of(tiny)
+    job = job_of(setting("isic18", "lower"), 1, tiny)
+    more = Evidence(tiny, 2, {**evidence.records, job.key: record(0.45)})
+    assert more.lines(artefact())[-1].gap == evidence.lines(artefact())[-1].gap
+
+
 def test_a_number_names_its_seeds_and_profile(tiny: Profile) -> None:
     text = as_markdown(artefact(), evidence_of(tiny))
     assert "| 72.24 | 62.0 ± 2.8 (2 seeds, smoke) | 52% (paper 41%) |" in text
@@ -69,4 +77,4 @@ def test_what_was_not_run_is_called_so(tiny: Profile) -> None:
 def test_the_upper_bound_ignores_who_has_labels() -> None:
     part = Setting("svhn", "semianagg", (("labeled_fraction", 0.1), ("num_clients", 5)))
     assert part.bound("upper") == setting("svhn", "upper", num_clients=5)
-    assert part.bound("lower").partition == part.partition
+    assert part.bound("warm-up").partition == part.partition

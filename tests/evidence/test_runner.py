@@ -8,7 +8,9 @@ import pytest
 
 from fedsemi.build import build
 from fedsemi.errors import Interrupted
-from fedsemi.evidence.jobs import Job, Plan
+from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.jobs import Job, Plan, job_of
+from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.records import Record, read_records
 from fedsemi.evidence.runner import Runner
 from fedsemi.experiment import conduct
@@ -43,6 +45,27 @@ def test_a_shared_warm_up_gives_the_bits_of_running_both_stages(
     *_, straight = conduct(build(job.experiment))
     assert record["model_sha256"] == digest(straight.weights)
     assert len(list((plan.folder / "work").iterdir())) == 1  # the warm-up's
+
+
+def test_the_warm_up_of_others_is_a_record_without_training_again(
+    plan: Plan, runner: Runner, tiny: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = runner.run_job(plan.jobs[1])
+    one = Setting("isic18", "warm-up", plan.jobs[1].setting.partition)
+    monkeypatch.setattr(Runner, "_train", None)  # would fail if it were called
+    record = runner.run_job(job_of(one, 1, tiny))
+    assert record["rounds"]["accuracy"] == beside["warm_up"]["accuracy"]
+    assert record["warm_up"] is None and record["config"]["stages"][0]["rounds"] == 1
+
+
+def test_a_warm_up_that_comes_first_is_there_for_others(
+    plan: Plan, runner: Runner, tiny: Profile
+) -> None:
+    one = Setting("isic18", "warm-up", plan.jobs[1].setting.partition)
+    job = job_of(one, 1, tiny)
+    runner.run_job(job)
+    assert plan.jobs[1].warm_up == job.experiment
+    assert runner.has_warm_up(job.experiment)
 
 
 def test_a_record_is_small_text_with_what_tables_and_plots_need(

@@ -36,7 +36,7 @@ def partition(
         dataset, drawn = folders.dataset, folders.partition
     else:
         dataset = load_dataset(experiment, data_dir)
-        drawn = partition_of(experiment, dataset)
+        drawn = partition_of(experiment, dataset, data_dir)
     labels = dataset.train.labels.numpy()
     console = Console()
     console.print(partition_table(drawn, labels, dataset.class_names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +16,7 @@ from fedsemi.evidence.estimate import Clock
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.jobs import Job, Plan, Source, make_plan
 from fedsemi.evidence.output import write_all
-from fedsemi.evidence.profiles import read_profile
+from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.records import Record, read_records, score
 from fedsemi.evidence.results import Evidence
@@ -64,7 +64,7 @@ def reproduce(
 
     Example: fedsemi reproduce table1 --profile small --seeds 3 --only svhn
     """
-    source = read_profile(profile, overrides or [])
+    source = read_profile(profile, overrides or []).with_published(data_dir)
     everything = CATALOGUE | QUESTIONS
     artefacts = find(names, everything)
     for each in artefacts:
@@ -73,11 +73,26 @@ def reproduce(
     wanted = [each for artefact in artefacts for each in artefact.settings]
     folder, count = out or Path("results") / profile, seeds or source.seeds
     plan = make_plan(only(wanted, pattern), source, count, folder)
+    console = Console()
     runner = Runner(
-        plan, profile, workers or available_cores(), Console(), data_dir, device
+        plan, profile, workers or available_cores(), console, data_dir, device
     )
+    for line in partition_lines(source, plan):
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
     # The page always has everything that is known, whatever is run this time.
     _carry_out(runner, known, source, count, plan_only, probe)
+
+
+def partition_lines(source: Profile, plan: Plan) -> Iterator[str]:
+    """Say for each data set that has a published partition whether it is used."""
+    for dataset in dict.fromkeys(job.setting.dataset for job in plan.jobs):
+        name = source.tables[dataset].get("published")
+        jobs = [job for job in plan.jobs if job.setting.dataset == dataset]
+        used = sum(job.experiment.partition.file is not None for job in jobs)
+        if name and used:
+            yield f"{dataset}: published partition {name} in {used} of {len(jobs)} runs"
+        elif name:
+            yield f"{dataset}: partition drawn from the seed, not the published {name}"
 
 
 def compare(

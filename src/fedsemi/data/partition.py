@@ -53,6 +53,8 @@ class Partition:
     """Which client owns which training images, and which of them have labels."""
 
     clients: tuple[ClientIndex, ...]
+    file_sha256: str | None = None
+    """Of the published file that it was read from; None if it was drawn."""
 
     def __len__(self) -> int:
         return len(self.clients)
@@ -225,6 +227,8 @@ def load_published(path: Path | str, labeled_clients: LabeledClients = 1) -> Pub
     if index.labeled is not None:
         pairs = zip(index.labeled, index.rows, strict=True)
         clients = tuple(ClientIndex(labeled, rest) for labeled, rest in pairs)
+        if labeled_clients == "all":
+            clients = tuple(ClientIndex(each.rows, _NO_ROWS) for each in clients)
     else:
         chosen = _labeled_ids(labeled_clients, len(index.rows))
         clients = _whole_clients(index.rows, chosen)

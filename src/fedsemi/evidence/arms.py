@@ -36,6 +36,7 @@ class Arm:
 
 WARM_UP = Step("supervised", "warm_up")
 _CLIPPED = {"local": {"clip": "all"}}
+_CBAFED_WARM_UP = Step("cbafed-warmup", "warm_up", _CLIPPED)
 _HEAD = Step(
     "head-only", "head", {"local": {"lr_labeled": 0.1, "loss": "balanced-softmax"}}
 )
@@ -50,9 +51,10 @@ def _semi(title: str, method: str, learner: str = FLEX, **settings: Any) -> Arm:
     return Arm(title, (WARM_UP, step))
 
 
-def _after_barlow(title: str, method: str, **settings: Any) -> Arm:
-    barlow = Step("fedbarlow", "self_supervised")
-    return Arm(title, (barlow, _HEAD, Step(method, "rounds", settings)))
+def _after(encoder: str, title: str, method: str, **settings: Any) -> Arm:
+    """Make an arm whose warm-up needs no labels but for its head."""
+    first = Step(encoder, "self_supervised")
+    return Arm(title, (first, _HEAD, Step(method, "rounds", settings)))
 
 
 def _encoder(
@@ -66,8 +68,15 @@ ARMS: dict[str, Arm] = {
     "upper": Arm(
         "FedAvg, all labels (upper bound)", (Step("supervised", "upper"),), _ALL_LABELS
     ),
-    "lower": Arm("FedAvg, labeled only (lower bound)", (Step("supervised", "total"),)),
-    "cbafed-lower": Arm("CBAFed, labeled only", (Step("cbafed-warmup", "total"),)),
+    "warm-up": Arm("Warm-up, labeled only (the paper's lower bound)", (WARM_UP,)),
+    "lower": Arm("FedAvg, labeled only for all rounds", (Step("supervised", "total"),)),
+    "cbafed-warm-up": Arm(
+        "CBAFed's warm-up (its lower bound in the paper)", (_CBAFED_WARM_UP,)
+    ),
+    "cbafed-lower": Arm(
+        "CBAFed, labeled only for all rounds",
+        (Step("cbafed-warmup", "total", _CLIPPED),),
+    ),
     "fedavg": _semi("FedAvg", "fedavg"),
     "fedavg-softmatch": _semi("FedAvg, SoftMatch", "fedavg", SOFT),
     "fedavg-semi": _semi("FedAvg-Semi", "fedavg-semi"),
@@ -110,7 +119,7 @@ ARMS: dict[str, Arm] = {
     ),
     "cbafed": Arm(
         "CBAFed",
-        (Step("cbafed-warmup", "warm_up"), Step("cbafed", "rounds", _CLIPPED)),
+        (_CBAFED_WARM_UP, Step("cbafed", "rounds", _CLIPPED)),
     ),
     "ssil-cdm": Arm("SSIL-CDM", (WARM_UP, Step("ssil-cdm", "rounds"))),
     "ssil-cdm-fedavg": Arm(
@@ -123,20 +132,40 @@ ARMS: dict[str, Arm] = {
     ),
     "fedrod": _semi("FedRoD", "fedrod"),
     "fedrod-dual": _semi("FedRoD Dual", "fedrod-dual"),
-    "barlow-semianagg": _after_barlow(
-        "FedBarlow, then SemiAnAgg", "semianagg", learner=FLEX
+    "barlow-semianagg": _after(
+        "fedbarlow", "FedBarlow, then SemiAnAgg", "semianagg", learner=FLEX
     ),
-    "barlow-rscfed": _after_barlow("FedBarlow, then RSCFed", "rscfed", **_CLIPPED),
-    "barlow-cbafed": _after_barlow("FedBarlow, then CBAFed", "cbafed", **_CLIPPED),
+    "barlow-rscfed": _after(
+        "fedbarlow", "FedBarlow, then RSCFed", "rscfed", **_CLIPPED
+    ),
+    "barlow-cbafed": _after(
+        "fedbarlow", "FedBarlow, then CBAFed", "cbafed", **_CLIPPED
+    ),
+    "orchestra-semianagg": _after(
+        "orchestra", "Orchestra, then SemiAnAgg", "semianagg", learner=FLEX
+    ),
     "fedbarlow": _encoder("FedBarlow", "fedbarlow"),
     "fedbarlow-online": _encoder("FedBarlow, online head", "fedbarlow", _ALL_LABELS),
     "orchestra": _encoder("Orchestra", "orchestra"),
     "orchestra-online": _encoder("Orchestra, online head", "orchestra", _ALL_LABELS),
 }
 
+_ORCHESTRA = {
+    "local": {
+        "epochs": 10,
+        "batch_size": 16,
+        "weight_decay": 1e-4,
+        "keep_momentum": False,
+        "clip": "none",
+    }
+}
 CONSTANTS: dict[str, dict[str, dict[str, Any]]] = {
-    "svhn": {"cbafed": {"cap": 0.9}, "fedbarlow": {"lr": 0.016}},
-    "cifar100": {"cbafed": {"cap": 0.95}},
+    "svhn": {
+        "cbafed": {"cap": 0.9},
+        "fedbarlow": {"lr": 0.016},
+        "orchestra": _ORCHESTRA,
+    },
+    "cifar100": {"cbafed": {"cap": 0.95}, "orchestra": _ORCHESTRA},
     "cifar100-lt": {"cbafed": {"cap": 0.95}, "fedbarlow": {"scale": 0.1}},
     "isic18": {
         "cbafed": {"cap": 0.9, "labeled_multiplier": 10.0},
@@ -148,7 +177,9 @@ CONSTANTS: dict[str, dict[str, dict[str, Any]]] = {
         "fedbarlow": {"lr": 0.016},
     },
 }
-"""What the papers set by data set; the same in every profile."""
+"""What the papers set by data set; a profile's own `constants` come after them."""
+WARM_UPS = ("warm-up", "cbafed-warm-up")
+"""Arms that are nothing but a warm-up: what others begin with is their record."""
 
 
 def arm_of(name: str) -> Arm:

@@ -14,7 +14,7 @@ from fedsemi.evidence.catalogue import Artefact, Cell, Chart, Setting
 from fedsemi.explain import known
 from fedsemi.methods import METHODS
 
-_BOUNDS = ("lower", "upper")
+_BOUNDS = ("warm-up", "lower", "upper")
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,11 @@ class OwnConfig:
     name: str
     base: Experiment
 
+    @property
+    def lower_bound(self) -> str:
+        """The model at the end of the warm-up, as in the paper, if there is one."""
+        return "warm-up" if len(self.base.stages) > 1 else "lower"
+
     def experiment(self, setting: Setting, seed: int) -> Experiment:
         """Write the config of a method."""
         content = self.base.model_dump(mode="json") | {"seed": seed}
@@ -31,7 +36,8 @@ class OwnConfig:
         partition = content["partition"]
         if setting.arm == "upper":
             partition |= {"labeled_clients": "all", "labeled_fraction": None}
-        same_draw = partition["seed"] is not None or seed == self.base.seed
+        fixed = partition["seed"] is not None or partition["file"] is not None
+        same_draw = fixed or seed == self.base.seed
         if setting.arm == "upper" or not same_draw:
             partition["sha256"] = None  # it is that of the config as it stands
         return make_experiment(content)
@@ -56,19 +62,29 @@ def comparison_of(own: OwnConfig, methods: Sequence[str]) -> Artefact:
     """Make a table with a line for each method, and their curves."""
     for method in methods:
         known("--methods", method, [*METHODS, *_BOUNDS])
-    settings = tuple(Setting(own.base.data.name, method) for method in methods)
+    if own.lower_bound == "lower" and "warm-up" in methods:
+        raise ConfigError(
+            "--methods warm-up: the config has one stage, so there is no warm-up; "
+            "'lower' trains on labels alone",
+            code="FS4140",
+        )
+    # The warm-up is trained anyway, so its row costs nothing.
+    rows = dict.fromkeys([own.lower_bound, *methods])
+    settings = tuple(Setting(own.base.data.name, method) for method in rows)
     cells = [Cell(s.arm, s, metric) for metric in MAIN_SCORES for s in settings]
     charts = [
         Chart("curves", m.replace("_", " "), settings, m) for m in MAIN_SCORES[:2]
     ]
     tests = tuple(each for each in settings if each.arm == "semianagg")
-    title = f"{', '.join(methods)} on {own.name}"
+    title = f"{', '.join(rows)} on {own.name}"
     return Artefact("compare", title, tuple(cells), tuple(charts), tests=tests)
 
 
 def _stages(stages: Sequence[Mapping[str, Any]], method: str) -> list[dict[str, Any]]:
     """Give the last stage to a method, with those settings that it knows as well."""
     *before, last = [dict(stage) for stage in stages]
+    if method == "warm-up":
+        return before
     if method in _BOUNDS:
         rounds = sum(stage["rounds"] for stage in stages)
         return [{"method": "supervised", "rounds": rounds, "local": last["local"]}]

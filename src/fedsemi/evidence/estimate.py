@@ -54,16 +54,20 @@ class Clock:
         """Estimate all jobs to do, warm-ups once each; None if something is unknown."""
         total, warm = 0.0, set()
         for job in self.runner.plan.todo:
-            own = self._seconds(job, probe)
+            own = 0.0 if job.is_warm_up else self._seconds(job, probe)
             if own is None:
                 return None
             total += own
-            warm_up = job.warm_up
+            warm_up = job.experiment if job.is_warm_up else job.warm_up
             if warm_up is None or warm_up.sha256 in warm:
                 continue
             warm.add(warm_up.sha256)
-            if not self.runner.has_warm_up(warm_up):
-                total += self._of_stages(warm_up, probe) or 0.0
+            if self.runner.has_warm_up(warm_up):
+                continue
+            seconds = self._of_stages(warm_up, probe)
+            if seconds is None and job.is_warm_up:
+                return None
+            total += seconds or 0.0
         return total
 
     def _seconds(self, job: Job, probe: bool) -> float | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from fedsemi.config import Experiment
-from fedsemi.evidence.arms import ARMS
+from fedsemi.evidence.arms import ARMS, WARM_UPS
 from fedsemi.evidence.catalogue import Setting
 
 
@@ -20,6 +20,10 @@ class Source(Protocol):
     @property
     def name(self) -> str:
         """What the results are called."""
+
+    @property
+    def lower_bound(self) -> str:
+        """The arm that the share of the gap is measured from."""
 
     def experiment(self, setting: Setting, seed: int) -> Experiment:
         """Write the config of a setting."""
@@ -54,6 +58,11 @@ class Job:
         if len(parts) == 1:
             return parts[0][:16]
         return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
+
+    @property
+    def is_warm_up(self) -> bool:
+        """Whether this is what others begin with, so that its run may be there."""
+        return self.setting.arm in WARM_UPS
 
     @property
     def warm_up(self) -> Experiment | None:

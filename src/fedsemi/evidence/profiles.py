@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from fedsemi.config import Experiment, make_experiment
 from fedsemi.config_file import apply_override
+from fedsemi.data.partition_file import find_partition_file
 from fedsemi.errors import ConfigError
 from fedsemi.evidence.arms import CONSTANTS, FLEX, Arm, Step, arm_of
 from fedsemi.evidence.catalogue import Setting
@@ -26,6 +28,8 @@ class Profile:
     name: str
     seeds: int
     tables: Mapping[str, Mapping[str, Any]]
+    published: Mapping[str, str] = field(default_factory=dict)
+    """The published partition of each data set whose file is at hand."""
 
     def covers(self, settings: Iterable[Setting]) -> bool:
         """Tell whether the profile has all data sets that these settings need."""
@@ -41,15 +45,36 @@ class Profile:
                     code="FS4104",
                 )
 
+    @property
+    def lower_bound(self) -> str:
+        """The paper's: the model at the end of the warm-up."""
+        return "warm-up"
+
     def experiment(self, setting: Setting, seed: int) -> Experiment:
         """Write the config of a setting."""
+        return make_experiment(self.content(setting, seed))
+
+    def content(self, setting: Setting, seed: int) -> dict[str, Any]:
+        """Write what the config of a setting says, without defaults."""
         table = self.tables[setting.dataset]
         arm = arm_of(setting.arm)
         content = {name: dict(table.get(name, {})) for name in _SECTIONS}
         for key, value in (*setting.partition, *arm.partition.items()):
             _place(content["partition"], key, value)
+        file = self.published.get(setting.dataset)
+        if file is not None and _takes_published(content):
+            content["partition"]["file"] = file
         stages = stages_of(arm, setting.dataset, table)
-        return make_experiment({"seed": seed, **content, "stages": stages})
+        return {"seed": seed, **content, "stages": stages}
+
+    def with_published(self, data_dir: Path | None = None) -> Profile:
+        """Use the published partitions whose files are in the data folders."""
+        found = {
+            dataset: name
+            for dataset, table in self.tables.items()
+            if (name := table.get("published")) and find_partition_file(name, data_dir)
+        }
+        return replace(self, published=found)
 
     def prelude(self, setting: Setting, seed: int) -> Experiment | None:
         """Write the warm-up that the upper bound starts from, if the profile says so.
@@ -119,6 +144,17 @@ def _place(table: dict[str, Any], key: str, value: Any) -> None:
         table[first] = value
 
 
+def _takes_published(content: Mapping[str, Any]) -> bool:
+    """Tell whether a setting is the published one: ten clients, one labeled, or all."""
+    own = {k: v for k, v in content["partition"].items() if v is not None}
+    labeled = own.pop("labeled_clients", 1)
+    return (
+        not own
+        and labeled in (1, "all")
+        and not {"train_limit", "split"} & set(content["data"])
+    )
+
+
 def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     both = {**shared, **own}
     for key in shared.keys() & own.keys():
@@ -131,7 +167,8 @@ def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _check_keys(table: Mapping[str, Any]) -> None:
-    known = {*_ROUNDS, *_SECTIONS, "cutoff", "constants", "selection", "upper_warm_up"}
+    known = {*_ROUNDS, *_SECTIONS, "cutoff", "constants", "selection"}
+    known |= {"upper_warm_up", "published"}
     if unknown := table.keys() - known:
         raise ConfigError(
             f"a profile has no '{sorted(unknown)[0]}'; known: "

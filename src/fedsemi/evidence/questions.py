@@ -12,7 +12,7 @@ MAIN: dict[str, object] = {"rare.holders": 1, "rare.labeled_size": 200}
 """The cell of the map that is looked at from all sides."""
 
 _WEIGHTS = ("uniform", "presence", "semianagg", "semianagg-released", "permuted")
-_BOUNDS = ("lower", "upper")
+_BOUNDS = ("warm-up", "lower", "upper")
 
 
 def _cells(dataset: str, arms: tuple[str, ...], **partition: object) -> Iterator[Cell]:

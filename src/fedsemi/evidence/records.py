@@ -66,6 +66,7 @@ def make_record(
         "model_sha256": summary["model_sha256"],
         "data_sha256": manifest["data_sha256"],
         "partition_sha256": manifest["partition_sha256"],
+        "partition_file_sha256": manifest.get("partition_file_sha256"),
         "labeled_share": round(manifest["labeled_share"], 4),
         "software": {"fedsemi": fedsemi.__version__, "torch": str(torch.__version__)},
         **extra,

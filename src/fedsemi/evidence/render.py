@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from fedsemi.evidence.arms import WARM_UPS
 from fedsemi.evidence.catalogue import Artefact
 from fedsemi.evidence.guarding import guard_caption
 from fedsemi.evidence.notes import NOTES
@@ -109,7 +110,7 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def about(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
     """Say what kind of numbers these are, and whether the guard was on."""
-    return f"{_scale(evidence.source.name)} {guarding(evidence, artefacts)}".strip()
+    return f"{_scale(evidence)} {guarding(evidence, artefacts)}".strip()
 
 
 def guarding(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
@@ -119,13 +120,20 @@ def guarding(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
     return guard_caption(found)
 
 
-def _scale(name: str) -> str:
+_FROM = {
+    "warm-up": "the end of the warm-up, the paper's lower bound",
+    "lower": "labeled only for all rounds",
+}
+
+
+def _scale(evidence: Evidence) -> str:
+    name, lower = evidence.source.name, _FROM[evidence.source.lower_bound]
+    gap = f"The gap closed is measured from {lower}, to the upper bound."
     if name == "paper":
-        return "Profile `paper`: the paper's settings."
+        return f"Profile `paper`: the paper's settings. {gap}"
     return (
         f"Profile `{name}`, not the paper's scale: our numbers are comparable with "
-        "each other and not with the paper's. The share of the gap between lower and "
-        "upper bound that a method closes can be compared."
+        f"each other and not with the paper's; the share of the gap is. {gap}"
     )
 
 
@@ -157,7 +165,7 @@ def _row(evidence: Evidence, line: Line) -> tuple[str, ...]:
 
 
 def _gaps(line: Line) -> str:
-    if line.cell.setting.arm in ("upper", "lower"):
+    if line.cell.setting.arm in ("upper", "lower", *WARM_UPS):
         return ""
     ours = "–" if line.gap is None else f"{line.gap:.0%}"
     paper = "" if line.paper_gap is None else f" (paper {line.paper_gap:.0%})"

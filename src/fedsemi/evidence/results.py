@@ -115,7 +115,7 @@ class Evidence:
         """Compare with the bounds on the seeds that all three have."""
         if cell.source != "result":
             return None
-        lower = self.scores(cell.setting.bound("lower"), cell.metric)
+        lower = self.scores(cell.setting.bound(self.source.lower_bound), cell.metric)
         upper = self.scores(cell.setting.bound("upper"), cell.metric)
         seeds = sorted(values.keys() & lower.keys() & upper.keys())
         if not seeds:
@@ -127,7 +127,7 @@ class Evidence:
         return gap_closed(*means)
 
     def _paper_gap(self, artefact: Artefact, cell: Cell) -> float | None:
-        bounds = [_paper(artefact, cell, name) for name in ("lower", "upper")]
+        bounds = [_paper(artefact, cell, name) for name in ("warm-up", "upper")]
         if cell.paper is None or None in bounds or cell.source != "result":
             return None
         return gap_closed(cell.paper, bounds[0] or 0.0, bounds[1] or 0.0)

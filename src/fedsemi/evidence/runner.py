@@ -61,6 +61,8 @@ class Runner:
 
     def run_job(self, job: Job) -> Record:
         """Run one job, or the rest of it, and keep its record."""
+        if job.is_warm_up:
+            return self._run_warm_up(job)
         warm_up = self._warm_up(job)
         experiment = job.experiment if warm_up is None else job.begun(warm_up / MODEL)
         run = self._work / job.key
@@ -75,14 +77,22 @@ class Runner:
         shutil.rmtree(run)
         return record
 
+    def _run_warm_up(self, job: Job) -> Record:
+        """Keep the record of a warm-up, which is trained only if nobody has yet."""
+        run = self._warmed_up(job.experiment, job.setting.label)
+        record = make_record(job, self.profile, run, None, {"probe": None})
+        write_record(self.plan.folder, job, record)
+        return record
+
     def _warm_up(self, job: Job) -> Path | None:
         """Train what comes before the last stage, once for all who share it."""
-        experiment = job.warm_up
-        if experiment is None:
+        if job.warm_up is None:
             return None
+        return self._warmed_up(job.warm_up, f"warm-up of {job.setting.label}")
+
+    def _warmed_up(self, experiment: Experiment, label: str) -> Path:
         run = self._warm_up_folder(experiment)
         if not self.has_warm_up(experiment):
-            label = f"warm-up of {job.setting.label}"
             self._train(run, self._build(experiment), label)
         return run.absolute()
 

@@ -11,7 +11,8 @@ from fedsemi.evidence.catalogue import Artefact, Cell, setting
 
 _MAIN: dict[str, tuple[float | None, ...]] = {
     "upper": (94.77, 64.75, 38.40, 80.78),
-    "lower": (75.86, 29.51, 14.38, 66.25),
+    "warm-up": (75.86, 29.51, 14.38, 66.25),
+    "lower": (None, None, None, None),
     "fedavg": (None, None, None, 62.16),
     "fedavg-semi": (None, None, None, 67.79),
     "uniform": (None, None, None, None),
@@ -27,6 +28,8 @@ _BY_ARM = {
     "rscfed": ("unpublished",),
     "cbafed": ("unpublished",),
     "isofed": ("isofed",),
+    "warm-up": ("lower",),
+    "cbafed-warm-up": ("lower",),
     "semianagg": ("rule",),
     "semianagg-released": ("rule",),
 }
@@ -74,8 +77,10 @@ def _table1() -> Artefact:
 
 _PARTIAL_SVHN: dict[str, tuple[float | None, ...]] = {
     "upper": (94.76, 99.67, 93.95, 94.82),
-    "lower": (83.80, 98.51, 82.10, 85.15),
-    "cbafed-lower": (84.15, 98.45, 82.60, 84.83),
+    "warm-up": (83.80, 98.51, 82.10, 85.15),
+    "lower": (None, None, None, None),
+    "cbafed-warm-up": (84.15, 98.45, 82.60, 84.83),
+    "cbafed-lower": (None, None, None, None),
     "rscfed": (87.27, 98.76, 85.79, 87.19),
     "cbafed": (90.94, 99.20, 90.43, 90.18),
     "fedavg-semi": (None, None, None, None),
@@ -84,8 +89,10 @@ _PARTIAL_SVHN: dict[str, tuple[float | None, ...]] = {
 }
 _PARTIAL_ISIC: dict[str, tuple[float | None, ...]] = {
     "upper": (80.78, 93.53, 61.55, 69.22),
-    "lower": (66.95, 82.17, 35.39, 41.62),
-    "cbafed-lower": (68.30, 82.26, 36.62, 40.78),
+    "warm-up": (66.95, 82.17, 35.39, 41.62),
+    "lower": (None, None, None, None),
+    "cbafed-warm-up": (68.30, 82.26, 36.62, 40.78),
+    "cbafed-lower": (None, None, None, None),
     "rscfed": (68.20, 81.69, 35.36, 33.22),
     "cbafed": (67.40, 79.86, 37.00, 38.21),
     "fedavg-semi": (None, None, None, None),
@@ -187,8 +194,10 @@ def _table5() -> Artefact:
 
 def _table6() -> Artefact:
     rows: dict[str, tuple[float | None, ...]] = {
-        "lower": (69.95, 85.38, 44.42, 48.94),
-        "cbafed-lower": (74.84, 86.61, 51.38, 47.33),
+        "warm-up": (69.95, 85.38, 44.42, 48.94),
+        "lower": (None, None, None, None),
+        "cbafed-warm-up": (74.84, 86.61, 51.38, 47.33),
+        "cbafed-lower": (None, None, None, None),
         "rscfed": (75.34, 89.67, 58.89, 49.10),
         "cbafed": (75.49, 89.57, 54.87, 45.49),
         "uniform": (None, None, None, None),

@@ -8,7 +8,7 @@ from typing import Any
 
 from fedsemi.report.run import Run
 
-_PATHS = ("sites.folders", "sites.test", "start")
+_PATHS = ("sites.folders", "sites.test", "start", "partition.file")
 _PLACE = re.compile(r"""(?<![^\s=,"'\[(])/(?:[^/"',]+/)*(?=[^/"',\s])""")
 """The folders that lead to a file or folder, where its path is absolute."""
 
