@@ -1,0 +1,43 @@
+"""Text from outside, made fit for a terminal or a log: one line, nothing hidden."""
+
+from __future__ import annotations
+
+_CUT = "…"
+
+
+def printable(text: str, limit: int = 300) -> str:
+    r"""Return a text in which every character that a reader could not see is spelled.
+
+    Names of files, labels and messages of sites may hold whatever their authors like:
+    line breaks that forge a line of a log, sequences that command a terminal, marks
+    that turn the order of letters round, bytes that are no text at all. All of these
+    are written as Python would escape them. Backslashes stay as they are, so that a
+    text may pass here twice.
+
+    Args:
+        text: Of anybody.
+        limit: The most characters to return; a longer text ends in an ellipsis.
+
+    >>> printable("cat\nsite 9 joined"), printable("\x1b[2J \u202egnp.exe \udcff")
+    ('cat\\nsite 9 joined', '\\x1b[2J \\u202egnp.exe \\udcff')
+    >>> printable("abcdef", limit=4)
+    'abc…'
+    """
+    # Each character gives at least one, so that more than `limit` need no look.
+    spelled = [_spelled(character) for character in text[: limit + 1]]
+    if sum(map(len, spelled)) <= limit:
+        return "".join(spelled)
+    room = limit - len(_CUT)
+    kept = []
+    for piece in spelled:
+        room -= len(piece)
+        if room < 0:
+            break
+        kept.append(piece)
+    return "".join(kept) + _CUT
+
+
+def _spelled(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode("ascii")
