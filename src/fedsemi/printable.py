@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+from pathlib import Path
+
 _CUT = "…"
 
 
@@ -41,3 +45,30 @@ def _spelled(character: str) -> str:
     if character.isprintable():
         return character
     return character.encode("unicode_escape").decode("ascii")
+
+
+def typed(*words: str | Path) -> str:
+    r"""Return a command as a person can type it into bash, in one visible line.
+
+    >>> typed("fedsemi", "run", "--resume", Path("my runs/a"))
+    "fedsemi run --resume 'my runs/a'"
+    >>> typed("fedsemi", "check", "a\nb")
+    "fedsemi check $'a\\nb'"
+    """
+    return " ".join(_quoted(str(word)) for word in words)
+
+
+def _quoted(word: str) -> str:
+    if word.isprintable():
+        return shlex.quote(word)
+    # The shell reads escapes inside $'…'; file names are bytes to it.
+    return "$'" + "".join(map(_as_byte, os.fsencode(word))) + "'"
+
+
+def _as_byte(byte: int) -> str:
+    character = chr(byte)
+    if character in "\\'":
+        return "\\" + character
+    if character == "\n":
+        return "\\n"
+    return character if 32 <= byte < 127 else f"\\x{byte:02x}"

@@ -21,6 +21,7 @@ from fedsemi.manifest import (
 )
 from fedsemi.messages import Weights
 from fedsemi.metrics_log import MetricsLog
+from fedsemi.printable import typed
 from fedsemi.run_lock import RunLock
 from fedsemi.storage import make_folder, remove, write_weights, write_whole
 from fedsemi.weights import digest
@@ -243,7 +244,11 @@ def _mean(records: Sequence[dict[str, Any]], name: str) -> float | None:
 
 def _taken(path: Path, finished: bool) -> CannotCreate:
     state = "a finished" if finished else "an unfinished"
-    keep = "" if finished else f"continue it with `fedsemi run --resume {path}`, "
+    keep = (
+        ""
+        if finished
+        else f"continue it with `{typed('fedsemi', 'run', '--resume', path)}`, "
+    )
     return CannotCreate(
         f"'{path}' holds {state} run; {keep}choose another --out, or pass "
         "--overwrite to replace it",

@@ -22,6 +22,7 @@ from fedsemi.evidence.records import Record, read_records, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.runner import Runner
 from fedsemi.progress import duration
+from fedsemi.screen import Screen
 from fedsemi.session import available_cores
 
 _KB_A_RECORD = 12
@@ -74,7 +75,7 @@ def reproduce(
     folder, count = out or Path("results") / profile, seeds or source.seeds
     plan = make_plan(only(wanted, pattern), source, count, folder)
     runner = Runner(
-        plan, profile, workers or available_cores(), Console(), data_dir, device
+        plan, profile, workers or available_cores(), Screen(), data_dir, device
     )
     # The page always has everything that is known, whatever is run this time.
     _carry_out(runner, known, source, count, plan_only, probe)
@@ -106,7 +107,7 @@ def compare(
     folder = out or Path("results") / "compare" / source.name
     plan = make_plan(artefact.settings, source, max(seeds, 1), folder)
     runner = Runner(
-        plan, source.name, workers or available_cores(), Console(), data_dir, device
+        plan, source.name, workers or available_cores(), Screen(), data_dir, device
     )
     _carry_out(runner, [artefact], source, max(seeds, 1), plan_only, probe)
 
@@ -158,7 +159,6 @@ def _telling(plan: Plan, console: Console) -> Callable[[Job, Record], None]:
             f"Acc {accuracy:.1f} B-Acc {balanced:.1f}, {duration(record['seconds'])}",
             soft_wrap=True,
             highlight=False,
-            markup=False,
         )
 
     return told

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from fedsemi.build import build
 from fedsemi.cli.options import DataDir, Workers
@@ -15,6 +14,7 @@ from fedsemi.config import load_config
 from fedsemi.errors import Mismatch
 from fedsemi.manifest import identity
 from fedsemi.run_folder import read_json
+from fedsemi.screen import Screen
 from fedsemi.session import train
 
 _DIGESTS = ("model_sha256", "metrics_sha256")
@@ -31,7 +31,7 @@ def rerun(
     """
     summary, made_by = read_json(run / "summary.json"), read_json(run / "manifest.json")
     simulation = build(load_config(run / "config.json"), data_dir)
-    console = Console()
+    console = Screen()
     for line in _differences(made_by, identity(simulation)):
         console.print(f"note: {line}", soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="fedsemi-rerun-") as folder:

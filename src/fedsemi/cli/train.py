@@ -20,10 +20,12 @@ from fedsemi.config_file import CONFIGS
 from fedsemi.demo import run_demo
 from fedsemi.errors import ConfigError, Mismatch, StorageError
 from fedsemi.experiment import Step, conduct
+from fedsemi.printable import typed
 from fedsemi.progress import client_table, duration
 from fedsemi.report.live import following
 from fedsemi.report.run import Run, read_run
 from fedsemi.run_folder import RunFolder, read_json
+from fedsemi.screen import Screen
 from fedsemi.session import available_cores, carry_on
 
 Result = tuple[Step | None, dict[str, Any]]
@@ -52,7 +54,7 @@ def demo(
         load_config(CONFIGS / "demo.toml", overrides or []),
         out,
         workers,
-        Console(),
+        Screen(),
         data_dir,
     )
 
@@ -103,7 +105,7 @@ def run(
         raise ConfigError("give a config, or a run with --resume DIR", code="FS4107")
     title = (resume if resume and config is None else source.with_suffix("")).name
     out = _folder_of(source, out, resume, fork)
-    console = Console()
+    console = Screen()
     simulation = build(load_config(source, overrides or []), data_dir)
     if resume is None:
         folder = RunFolder.new(out, simulation, overwrite)
@@ -204,7 +206,8 @@ def _live_page(out: Path, console: Console) -> Iterator[None]:
     with following(out) as page:
         console.print(f"watch it at {page.address}", soft_wrap=True)
         yield
-    console.print(f"the page is closed; `fedsemi watch {out}` opens it again")
+    again = typed("fedsemi", "watch", out)
+    console.print(f"the page is closed; `{again}` opens it again")
 
 
 def _result_table(summary: dict[str, Any], run: Run) -> Table:

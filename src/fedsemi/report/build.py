@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
+from fedsemi.printable import printable
 from fedsemi.report.run import Run
 from fedsemi.report.view import view_of
 
@@ -30,7 +31,7 @@ def page(
     """Put data, style and scripts into one page; a live one asks for more data."""
     content = json.dumps({"live": live, **view}, separators=(",", ":"))
     parts = {
-        "TITLE": html.escape(title),
+        "TITLE": html.escape(printable(title)),
         "STYLE": _asset("style.css"),
         # A class name may contain "</script>"; in JSON, "<" may be written otherwise.
         "DATA": content.replace("<", "\\u003c"),

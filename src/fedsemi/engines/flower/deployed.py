@@ -22,6 +22,7 @@ from fedsemi.engines.flower.simulate import run_on_grid
 from fedsemi.errors import FedSemiError
 from fedsemi.experiment import Judge
 from fedsemi.run_folder import RunFolder
+from fedsemi.screen import Screen
 from fedsemi.session import carry_on
 from fedsemi.storage import write_whole
 
@@ -46,7 +47,7 @@ def main(grid: Grid, context: Context) -> None:
         logger.setLevel(logging.INFO)
         logger.addHandler(handler)
         try:
-            _run(grid, context, folder, Console(file=log, width=200))
+            _run(grid, context, folder, Screen(file=log, width=200))
         except FedSemiError as error:
             _write_status(folder, True, str(error), error.exit_code)
             raise
