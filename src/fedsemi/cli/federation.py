@@ -18,7 +18,7 @@ from fedsemi.data.augment import pre_size
 from fedsemi.data.folder import read_site
 from fedsemi.data.site import Site, write_site, write_test_set
 from fedsemi.engines.in_process import one_thread
-from fedsemi.errors import ConfigError, DataError
+from fedsemi.errors import ConfigError, DataError, Interrupted
 from fedsemi.messages import Update
 from fedsemi.printable import typed
 from fedsemi.screen import Screen, say
@@ -145,7 +145,11 @@ def server(
     end_on_sigterm()
     patience = Patience(deadline, quorum)
     coordinator = Coordinator(folder, host, port, sites, patience, join)
-    coordinator.run(say)
+    try:
+        coordinator.run(say)
+    except KeyboardInterrupt:
+        again = typed("fedsemi", "server", folder)
+        raise Interrupted(f"stopped; continue with `{again}`") from None
     say(f"done; model and records in {folder / 'run'}")
 
 

@@ -24,7 +24,7 @@ from fedsemi.printable import typed
 from fedsemi.progress import client_table, duration
 from fedsemi.report.live import following
 from fedsemi.report.run import Run, read_run
-from fedsemi.run_folder import RunFolder, read_json
+from fedsemi.run_folder import RunFolder, read_json, resuming
 from fedsemi.screen import Screen
 from fedsemi.session import available_cores, carry_on
 
@@ -37,6 +37,12 @@ class Engine(enum.StrEnum):
 
     local = "local"
     flower = "flower"
+
+
+_REMEDY = {
+    Engine.local: "continue with `{}`",
+    Engine.flower: "begin it again with --overwrite; on Flower it cannot be continued",
+}
 
 
 def demo(
@@ -100,6 +106,8 @@ def run(
 
     Example: fedsemi run --resume runs/short --set stages.1.rounds=20
     """
+    if resume is not None and not fork:
+        _refuse_coordinators_run(resume)
     source = config or (resume and _config_of(resume))
     if source is None:
         raise ConfigError("give a config, or a run with --resume DIR", code="FS4107")
@@ -111,6 +119,7 @@ def run(
         folder = RunFolder.new(out, simulation, overwrite)
     else:
         folder = _continued(out, simulation, resume, fork)
+    folder.remedy = _REMEDY[engine].format(resuming(out, data_dir))
     with folder, _live_page(out, console) if live else nullcontext():
         if simulation.folders is not None:
             show_folders(simulation.folders, out, console)
@@ -151,6 +160,16 @@ def _continued(
         ]
         told = f" (images: {', '.join(changed)})" if changed else ""
         raise Mismatch(f"{error.args[0]}{told}", error.code) from None
+
+
+def _refuse_coordinators_run(run: Path) -> None:
+    coordinator = run.absolute().parent
+    if (coordinator / "plan.json").is_file() and (coordinator / "enrolled").is_dir():
+        raise ConfigError(
+            f"'{run}' is the run of a coordinator; continue it with "
+            f"`{typed('fedsemi', 'server', run.parent)}`",
+            code="FS1125",
+        )
 
 
 def _config_of(run: Path) -> Path:

@@ -106,6 +106,7 @@ class Runner:
         shown = self.console if self.console.is_terminal else Screen(quiet=True)
         with RunFolder.resume(run, simulation) as folder:
             folder.notices.clear()
+            folder.remedy = "the same command goes on from there"
             steps = conduct(simulation, self.workers, folder.start)
             title = f"{label} seed {seed}"
             carry_on(folder, simulation, steps, title, shown, every, self.workers)

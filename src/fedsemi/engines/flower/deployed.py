@@ -21,6 +21,7 @@ from fedsemi.engines.flower.roster import Roster
 from fedsemi.engines.flower.simulate import run_on_grid
 from fedsemi.errors import FedSemiError
 from fedsemi.experiment import Judge
+from fedsemi.printable import typed
 from fedsemi.run_folder import RunFolder
 from fedsemi.screen import Screen
 from fedsemi.session import carry_on
@@ -73,8 +74,11 @@ def _run(grid: Grid, context: Context, folder: Path, console: Console) -> None:
 def open_run(path: Path, blueprint: Blueprint) -> RunFolder:
     """Continue the run that a coordinator left unfinished, or begin a new one."""
     if any(path.glob("ckpt-*")) and not (path / "summary.json").exists():
-        return RunFolder.resume(path, blueprint)
-    return RunFolder.new(path, blueprint, overwrite=True)
+        folder = RunFolder.resume(path, blueprint)
+    else:
+        folder = RunFolder.new(path, blueprint, overwrite=True)
+    folder.remedy = f"continue with `{typed('fedsemi', 'server', path.parent)}`"
+    return folder
 
 
 def _write_status(

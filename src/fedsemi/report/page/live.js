@@ -7,7 +7,7 @@ function status(view, age) {
   const place = `round ${done} of ${run.num_rounds}, accuracy ${percent(accuracy)}.`;
   if (run.finished) return `Finished: ${place}`;
   // Nobody tells that a run was stopped: it may be on another machine, or killed.
-  if (age > Math.max(60, 5 * pace)) return `No round has ended for ${Math.floor(age / 60)} min; if the run was stopped, fedsemi run --resume continues it: ${place}`;
+  if (age > Math.max(60, 5 * pace)) return `No round has ended for ${Math.floor(age / 60)} min; if the run was stopped, fedsemi run --resume (at a coordinator: fedsemi server) continues it: ${place}`;
   const left = done ? `, about ${duration(pace * (run.num_rounds - done))} left` : "";
   return `Running${left}: ${place}`;
 }
