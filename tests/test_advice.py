@@ -57,7 +57,7 @@ WRITTEN = sorted(
         command.split("#")[0].strip()
         for page in [*DOCS.glob("*.md"), DOCS.parent / "README.md"]
         for command in re.findall(
-            r"`(fedsemi [^`\n]+)`|^(fedsemi .+[^.])$", page.read_text("utf-8"), re.M
+            r"`(fedsemi [^`\n]+)`|^(fedsemi .+[^.\n])$", page.read_text("utf-8"), re.M
         )
         for command in command
         if command
