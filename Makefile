@@ -90,6 +90,6 @@ $(VENV)/flower: pyproject.toml constraints.txt
 # By hash, and apart from what is developed and deployed.
 $(RELEASE)/ready: requirements/release.txt
 	$(PYTHON) -m venv $(RELEASE)
-	$(RELEASE)/bin/pip install --quiet --disable-pip-version-check --no-deps \
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--only-binary :all: --require-hashes -r requirements/release.txt
 	@touch $@
