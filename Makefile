@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+RELEASE := .venv-release
 # Pins for everything; pip must see them in the same command that asks for a package.
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
@@ -12,7 +13,8 @@ TORTURED := tests/reliability tests/test_gate.py tests/test_guard.py tests/test_
 	tests/engines/flower/test_stragglers.py
 
 .DEFAULT_GOAL := help
-.PHONY: help configs demo federation test test-deployment test-slow torture bench check format clean
+.PHONY: help configs demo federation test test-deployment test-slow torture bench check format clean \
+	lock wheel sbom release audit
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -51,8 +53,27 @@ format: $(VENV)/dev ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+lock: $(VENV)/flower ## Write requirements/*.txt: all versions with hashes, from the pins
+	$(BIN)/python tools/lock.py
+
+wheel: $(RELEASE)/ready ## Build wheel and sdist, with the pinned back-end, into dist
+	$(RELEASE)/bin/python -m build --no-isolation --outdir dist
+
+sbom: $(RELEASE)/ready ## Write dist/fedsemi.cdx.json: all parts of a deployment (SBOM)
+	mkdir -p dist
+	cat requirements/deploy.txt requirements/torch.txt | $(RELEASE)/bin/cyclonedx-py \
+		requirements --pyproject pyproject.toml --output-reproducible \
+		--output-file dist/fedsemi.cdx.json -
+
+release: wheel sbom ## Make all files of a release, with their SHA-256, in dist
+	cd dist && sha256sum *.whl *.tar.gz *.cdx.json > SHA256SUMS
+
+audit: $(RELEASE)/ready ## Ask a service for known holes in what is deployed (network)
+	$(RELEASE)/bin/pip-audit --require-hashes --disable-pip \
+		-r requirements/deploy.txt -r requirements/torch.txt
+
 clean: ## Remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	rm -rf $(VENV) $(RELEASE) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis build
 
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -68,3 +89,10 @@ $(VENV)/flower: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --editable ".[flower]"
 	@touch $@ $(VENV)/core
+
+# By hash, and apart from what is developed and deployed.
+$(RELEASE)/ready: requirements/release.txt
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--only-binary :all: --require-hashes -r requirements/release.txt
+	@touch $@

@@ -88,6 +88,26 @@ def test_a_collapse_of_acceptance_is_told() -> None:
     assert kinds(records, patience=2) == [(5, "collapse")]
 
 
+def told_of_collapse(*shares: int) -> str:
+    clients = [
+        {"1": {"num_unlabeled": 1000, "num_pseudo": share, "contribution": 1.0}}
+        for share in shares
+    ]
+    watchman = Watchman(AlarmSettings(patience=2), NAMES)
+    records = [record(r, clients=c) for r, c in enumerate(clients, start=1)]
+    (alarm,) = [a for r in records for a in watchman.look(r) if a.kind == "collapse"]
+    return alarm.what
+
+
+def test_a_collapse_is_told_without_a_comparison_of_equals() -> None:
+    none = "No unlabeled image gets a confident pseudo-label"
+    assert told_of_collapse(0, 0) == f"{none}."
+    assert told_of_collapse(340, 0, 0) == f"{none}; it was 34.0%."
+    few = "of the unlabeled images get a confident pseudo-label"
+    assert told_of_collapse(340, 100, 100) == f"Only 10.0% {few}; it was 34.0%."
+    assert told_of_collapse(4, 4) == f"Only 0.4% {few}."
+
+
 def test_a_warm_up_that_misses_a_class_or_is_sure_of_nothing_is_told() -> None:
     warm = record(5, stage=0, clients={})
     warm["validation"] |= {"per_class_recall": [1.0, 0.0], "calibration_error": 0.4}

@@ -45,7 +45,7 @@ def test_each_picture_gets_its_class_and_probability(real_run, photos) -> None:
 def test_pictures_of_any_size_and_kind_are_taken(real_run, photos) -> None:
     Image.new("LA", (50, 9)).save(photos / "grey.png")
     Image.new("RGB", (7, 33)).save(photos / "photo.JPG", format="JPEG")
-    lines = predictions(real_run, photos).as_csv().splitlines()
+    lines = predictions(real_run, photos).as_csv().decode().splitlines()
     assert lines[0] == "file,class,probability"
     assert len(lines) == 6
 

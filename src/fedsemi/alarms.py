@@ -141,12 +141,7 @@ class Watchman:
         share = sum(client["num_pseudo"] for client in clients) / total
         best = self._best["share"] = max(self._best.get("share", share), share)
         if self._lasts("collapse", share < 0.5 * best or share < 0.01):
-            what = f"Only {share:.1%} of the unlabeled images get a confident"
-            yield (
-                "collapse",
-                f"{what} pseudo-label; at best it was {best:.1%}.",
-                _COLLAPSE,
-            )
+            yield "collapse", _few(share, best), _COLLAPSE
 
     def _lasts(self, name: str, bad: bool) -> bool:
         """Tell whether something has just been bad for long enough."""
@@ -160,6 +155,28 @@ class Watchman:
 def _unlabeled(record: Record) -> dict[str, Any]:
     clients = record["clients"].items()
     return {id: client for id, client in clients if client["num_unlabeled"]}
+
+
+def _few(share: float, best: float) -> str:
+    """Say how many images get a pseudo-label, and that it was more if one can see it.
+
+    >>> _few(0.1, 0.5)
+    'Only 10.0% of the unlabeled images get a confident pseudo-label; it was 50.0%.'
+    >>> _few(0.0, 0.0)
+    'No unlabeled image gets a confident pseudo-label.'
+    """
+    now, before = (_percent(each) for each in (share, best))
+    who = (
+        f"Only {now} of the unlabeled images get"
+        if share
+        else "No unlabeled image gets"
+    )
+    more = "" if now == before else f"; it was {before}"
+    return f"{who} a confident pseudo-label{more}."
+
+
+def _percent(share: float) -> str:
+    return "less than 0.1%" if 0 < share < 0.001 else f"{share:.1%}"
 
 
 def _some(names: list[str], most: int = 6) -> str:

@@ -85,11 +85,11 @@ def _print_comparison(results: list[Result], out: Path, console: Console) -> Non
         table.add_row(
             result.title, used, f"{result.accuracy:.2%}", bar(result.accuracy, 30)
         )
-    console.print(
-        f"\nWhat each client contributed in the last round of {middle.title}:"
-    )
+    console.print()
+    console.print(f"What each client contributed in the last round of {middle.title}:")
     console.print(client_table(middle.last.record))
-    console.print("\nAccuracy on the test set, mean of the last ten rounds:")
+    console.print()
+    console.print("Accuracy on the test set, mean of the last ten rounds:")
     console.print(table)
     closed = gap_closed(middle.accuracy, lower.accuracy, upper.accuracy)
     if closed is not None:

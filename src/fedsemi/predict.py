@@ -17,6 +17,7 @@ from fedsemi.data.safe_files import Refused, read_regular
 from fedsemi.errors import DataError, StorageError
 from fedsemi.exports import CARD, load_model
 from fedsemi.model_card import ModelCard
+from fedsemi.printable import printable
 
 _BATCH = 64
 
@@ -54,13 +55,18 @@ class Predictions:
     left_out: tuple[str, ...]
     """Files that cannot be read, and why."""
 
-    def as_csv(self) -> str:
-        """Write the rows as CSV: file, class, probability."""
+    def as_csv(self) -> bytes:
+        """Write the rows as CSV: file, class, probability; names keep their bytes."""
         text = io.StringIO(newline="")
         writer = csv.writer(text)
         writer.writerow(["file", "class", "probability"])
         writer.writerows([file, name, f"{p:.6f}"] for file, name, p in self.rows)
-        return text.getvalue()
+        return text.getvalue().encode("utf-8", "surrogateescape")
+
+    def shown(self) -> Predictions:
+        """Return the same for a person's eyes."""
+        rows = ((printable(file), printable(name), p) for file, name, p in self.rows)
+        return Predictions(tuple(rows), self.left_out)
 
 
 def predictions(model: Path, folder: Path) -> Predictions:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from fedsemi.blueprint import Blueprint
 from fedsemi.experiment import RoundRecord
+from fedsemi.printable import printable
 from fedsemi.time_left import TimeLeft
 
 
@@ -66,7 +67,7 @@ class Progress:
         done = sum(self._rounds[: record.stage]) + record.round
         head = Table.grid(padding=(0, 2))
         head.add_row(
-            Text(self._title, style="bold"),
+            Text(printable(self._title), style="bold"),
             f"stage {record.stage + 1}/{len(self._rounds)} {record.method}",
             f"round {record.round}/{record.rounds}",
             ProgressBar(total=sum(self._rounds), completed=done, width=24),

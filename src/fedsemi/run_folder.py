@@ -21,6 +21,7 @@ from fedsemi.manifest import (
 )
 from fedsemi.messages import Weights
 from fedsemi.metrics_log import MetricsLog
+from fedsemi.printable import typed
 from fedsemi.run_lock import RunLock
 from fedsemi.storage import make_folder, remove, write_weights, write_whole
 from fedsemi.weights import digest
@@ -49,6 +50,8 @@ class RunFolder:
         """Where the run continues; None if at the beginning."""
         self.notices: list[str] = []
         """What a person should know about the start."""
+        self.remedy = f"continue with `{resuming(path)}`"
+        """What to do when the run was stopped; not all runs continue by `run`."""
 
     @classmethod
     def new(cls, path: Path, blueprint: Blueprint, overwrite: bool = False) -> Self:
@@ -184,6 +187,12 @@ class RunFolder:
         write_whole(self.path / name, text.encode())
 
 
+def resuming(path: Path, data_dir: Path | None = None) -> str:
+    """Return the command that continues a run which `fedsemi run` began."""
+    where = ("--data-dir", data_dir) if data_dir else ()
+    return typed("fedsemi", "run", "--resume", path, *where)
+
+
 def read_json(path: Path) -> Any:
     """Read a JSON file of a run, or say what is wrong with it."""
     try:
@@ -243,7 +252,7 @@ def _mean(records: Sequence[dict[str, Any]], name: str) -> float | None:
 
 def _taken(path: Path, finished: bool) -> CannotCreate:
     state = "a finished" if finished else "an unfinished"
-    keep = "" if finished else f"continue it with `fedsemi run --resume {path}`, "
+    keep = "" if finished else f"continue it with `{resuming(path)}`, "
     return CannotCreate(
         f"'{path}' holds {state} run; {keep}choose another --out, or pass "
         "--overwrite to replace it",

@@ -105,9 +105,8 @@ def carry_on(
 
 
 def _resumable(error: FedSemiError, folder: RunFolder) -> FedSemiError:
-    """Return the same error with the command that continues the run."""
-    remedy = f"{error.args[0]}; continue with `fedsemi run --resume {folder.path}`"
-    return type(error)(remedy, error.code)
+    """Return the same error with what to do next."""
+    return type(error)(f"{error.args[0]}; {folder.remedy}", error.code)
 
 
 def _record(

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from fedsemi.data.site_settings import SitesSettings
+from fedsemi.data.site_settings import SitesSettings, as_text
 from fedsemi.data.survey import Survey, image_size
 
 
@@ -112,5 +112,11 @@ def _list(key: str, values: Sequence[str]) -> str:
 
 
 def _text(value: str) -> str:
-    # A JSON string is a TOML string, but for DEL; surrogates cannot be in either.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    # A JSON string is a TOML string; what a reader could not see is spelled there.
+    quoted = json.dumps(as_text(value), ensure_ascii=False)
+    return "".join(c if c.isprintable() else _spelled(c) for c in quoted)
+
+
+def _spelled(character: str) -> str:
+    number = ord(character)
+    return f"\\u{number:04x}" if number < 1 << 16 else f"\\U{number:08x}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from io import StringIO
 from typing import Any
 
-from rich.console import Console
-
 from fedsemi.cli.value import worth
+from fedsemi.screen import Screen
 from fedsemi.valuation.measure import NAMES
 
 
@@ -29,7 +28,7 @@ def result(values: dict[int, float]) -> dict[str, Any]:
 
 
 def printed(content: dict[str, Any], sites: dict[int, str] | None = None) -> list[str]:
-    console = Console(file=StringIO(), width=80)
+    console = Screen(file=StringIO(), width=80)
     console.print(worth(content, sites or {}))
     assert isinstance(console.file, StringIO)
     return console.file.getvalue().splitlines()

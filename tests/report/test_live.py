@@ -22,7 +22,8 @@ from fedsemi.build import Simulation, build
 from fedsemi.config import make_experiment
 from fedsemi.errors import CannotCreate
 from fedsemi.experiment import Step, conduct
-from fedsemi.report.live import HOST, LivePage, following
+from fedsemi.report.live import LivePage, following
+from fedsemi.report.local_server import HOST, Limits
 from fedsemi.run_folder import RunFolder
 from fedsemi.session import carry_on, follow
 
@@ -40,9 +41,9 @@ def add_round(folder: Path, index: int) -> None:
         file.write(json.dumps(made_record(index, 9, 4)) + "\n")
 
 
-def get(server: LivePage, path: str, host: str = "localhost") -> tuple[int, str]:
+def get(server: LivePage, path: str) -> tuple[int, str]:
     connection = HTTPConnection(HOST, server.server_port, timeout=5)
-    connection.request("GET", path, headers={"Host": host})
+    connection.request("GET", path)
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
 
@@ -75,9 +76,8 @@ def test_who_listens_gets_the_run_as_it_is_when_the_server_stops(make_run) -> No
     assert len(view["runs"][0]["rounds"]["accuracy"]) == 3
 
 
-def test_a_foreign_host_name_is_refused(make_run) -> None:
+def test_there_is_nothing_but_the_run(make_run) -> None:
     with following(make_run()) as server:
-        assert get(server, "/", host="evil.example")[0] == 403
         assert get(server, "/../config.json")[0] == 404
 
 
@@ -147,6 +147,36 @@ def test_a_run_that_has_been_silent_for_long_is_not_called_running(
         assert "fedsemi run --resume" in browser.js(STATUS)
         add_round(folder, 2)
         browser.wait(f"{STATUS}.startsWith('Running')")
+
+
+@needs_browser
+def test_a_browser_that_finds_no_seat_says_so(make_run, tmp_path) -> None:
+    limits = Limits(listeners=0)
+    with (
+        following(make_run(), limits=limits) as server,
+        Browser(tmp_path / "profile") as browser,
+    ):
+        browser.open(server.address)
+        browser.wait(f"{STATUS}.startsWith('Too many pages follow this run')")
+
+
+@needs_browser
+def test_what_gets_into_the_page_as_more_than_text_does_not_run(
+    make_run, tmp_path
+) -> None:
+    with following(make_run()) as server, Browser(tmp_path / "profile") as browser:
+        browser.open(server.address)
+        browser.js("addEventListener('securitypolicyviolation', () => { seen += 1 })")
+        browser.js("globalThis.seen = 0")
+        image = "<img src='data:,' onerror='globalThis.ran = true'>"
+        browser.js(f"document.getElementById('sites').innerHTML = {json.dumps(image)}")
+        browser.js(
+            "document.body.append(Object.assign(document.createElement('script'), "
+            "{ textContent: 'globalThis.ran = true' }))"
+        )
+        browser.js("fetch('http://127.0.0.1:1/').catch(() => 0), 0")
+        browser.wait("seen >= 3")
+        assert browser.js("globalThis.ran") is None
 
 
 @needs_browser

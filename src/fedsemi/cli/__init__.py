@@ -32,6 +32,7 @@ from fedsemi.errors import (
     OutOfMemory,
     lacks_memory,
 )
+from fedsemi.screen import say
 
 app = typer.Typer(
     name="fedsemi",
@@ -104,9 +105,11 @@ def main() -> None:
         sys.exit(ConfigError.exit_code)
     except Exception as error:
         if "--debug" in sys.argv or os.environ.get("FEDSEMI_DEBUG"):
-            traceback.print_exc()
+            # Marked, so that a line break in the error's text forges no line.
+            for line in traceback.format_exc().rstrip("\n").split("\n"):
+                say(f"| {line}", err=True)
         named = _named(error)
-        typer.echo(f"fedsemi: {named}", err=True)
+        say(f"fedsemi: {named}", err=True)
         sys.exit(named.exit_code)
 
 

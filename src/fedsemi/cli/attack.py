@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides
 from fedsemi.config import load_config
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import ConfigError, nearest
+from fedsemi.screen import Screen
 from fedsemi.simulation.attack_suite import (
     AGGREGATIONS,
     Outcome,
@@ -51,7 +51,7 @@ def attack(
     """
     chosen = _known("attack", attacks, ATTACKS)
     rules = _known("aggregation", aggregations, tuple(AGGREGATIONS))
-    console = Console()
+    console = Screen()
     outcomes: list[Outcome] = []
     with one_thread():
         for each in run_suite(

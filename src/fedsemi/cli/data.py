@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -15,6 +14,7 @@ from fedsemi.cli.options import ConfigPath, DataDir, Overrides
 from fedsemi.config import load_config
 from fedsemi.data.datasets import DATASETS, search_path
 from fedsemi.data.show import partition_table, save_heatmap
+from fedsemi.screen import Screen
 from fedsemi.storage import make_folder
 
 
@@ -38,7 +38,7 @@ def partition(
         dataset = load_dataset(experiment, data_dir)
         drawn = partition_of(experiment, dataset, data_dir)
     labels = dataset.train.labels.numpy()
-    console = Console()
+    console = Screen()
     console.print(partition_table(drawn, labels, dataset.class_names))
     make_folder(out)
     drawn.save(out / "partition.json")
@@ -63,10 +63,12 @@ def datasets(data_dir: DataDir = None) -> None:
             "yes" if source.at_hand(search_path(data_dir)) else "no",
         )
         origins.add_row(name, Text(f"{source.licence}\n{source.where}"))
-    console = Console()
+    console = Screen()
     console.print(table)
     places = ", ".join(str(path) for path in search_path(data_dir))
+    console.print()
     console.print(
-        f"\nlooked for in {places}; --data-dir or FEDSEMI_DATA names another folder\n"
+        f"looked for in {places}; --data-dir or FEDSEMI_DATA names another folder"
     )
+    console.print()
     console.print(origins)

@@ -22,6 +22,7 @@ from fedsemi.evidence.records import Record, read_records, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.runner import Runner
 from fedsemi.progress import duration
+from fedsemi.screen import Screen
 from fedsemi.session import available_cores
 
 _KB_A_RECORD = 12
@@ -73,7 +74,7 @@ def reproduce(
     wanted = [each for artefact in artefacts for each in artefact.settings]
     folder, count = out or Path("results") / profile, seeds or source.seeds
     plan = make_plan(only(wanted, pattern), source, count, folder)
-    console = Console()
+    console = Screen()
     runner = Runner(
         plan, profile, workers or available_cores(), console, data_dir, device
     )
@@ -121,7 +122,7 @@ def compare(
     folder = out or Path("results") / "compare" / source.name
     plan = make_plan(artefact.settings, source, max(seeds, 1), folder)
     runner = Runner(
-        plan, source.name, workers or available_cores(), Console(), data_dir, device
+        plan, source.name, workers or available_cores(), Screen(), data_dir, device
     )
     _carry_out(runner, [artefact], source, max(seeds, 1), plan_only, probe)
 
@@ -173,7 +174,6 @@ def _telling(plan: Plan, console: Console) -> Callable[[Job, Record], None]:
             f"Acc {accuracy:.1f} B-Acc {balanced:.1f}, {duration(record['seconds'])}",
             soft_wrap=True,
             highlight=False,
-            markup=False,
         )
 
     return told

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 
 from fedsemi.build import Simulation, build
@@ -19,8 +18,10 @@ from fedsemi.data.augment import pre_size
 from fedsemi.data.folder import read_site
 from fedsemi.data.site import Site, write_site, write_test_set
 from fedsemi.engines.in_process import one_thread
-from fedsemi.errors import ConfigError, DataError
+from fedsemi.errors import ConfigError, DataError, Interrupted
 from fedsemi.messages import Update
+from fedsemi.printable import typed
+from fedsemi.screen import Screen, say
 from fedsemi.storage import make_folder, write_whole
 from fedsemi.validation import with_findings
 
@@ -41,9 +42,9 @@ def deal(
     """
     simulation = build(_load_guarded(config, overrides or []), data_dir)
     deal_out(simulation, out)
-    Console().print(
+    Screen().print(
         f"wrote {out}/coordinator and {len(simulation.federation.clients)} sites; "
-        f"next: fedsemi certificates {out}",
+        f"next: {typed('fedsemi', 'certificates', out)}",
         soft_wrap=True,
     )
 
@@ -92,7 +93,7 @@ def pack(
     client, held_out = found.divided(number, fraction, experiment.seed)
     write_site(out, Site(client, tuple(experiment.sites.classes), held_out))
     apart = f" and {len(held_out)} held out" if held_out else ""
-    Console().print(
+    Screen().print(
         f"site {number}: {client.num_labeled} labeled{apart} and "
         f"{client.num_unlabeled} unlabeled images in {out}",
         soft_wrap=True,
@@ -117,7 +118,7 @@ def certificates(
     # The coordinator's own processes call it on this machine.
     hosts = list(dict.fromkeys([*(host or []), "127.0.0.1", "localhost"]))
     make_certificates(folder / "coordinator", sites, hosts)
-    Console().print(
+    Screen().print(
         f"keys for {', '.join(hosts)} and {len(sites)} sites, valid for 30 days",
         soft_wrap=True,
     )
@@ -144,8 +145,12 @@ def server(
     end_on_sigterm()
     patience = Patience(deadline, quorum)
     coordinator = Coordinator(folder, host, port, sites, patience, join)
-    coordinator.run(lambda line: typer.echo(line))
-    typer.echo(f"done; model and records in {folder / 'run'}")
+    try:
+        coordinator.run(say)
+    except KeyboardInterrupt:
+        again = typed("fedsemi", "server", folder)
+        raise Interrupted(f"stopped; continue with `{again}`") from None
+    say(f"done; model and records in {folder / 'run'}")
 
 
 def site(
@@ -165,7 +170,7 @@ def site(
     from fedsemi.engines.flower.processes import end_on_sigterm
 
     end_on_sigterm()
-    typer.echo(f"working for {server}; log in {data / 'flower'}; Ctrl-C stops")
+    say(f"working for {server}; log in {data / 'flower'}; Ctrl-C stops")
     try:
         Node(data, server, key, device).work()
     except KeyboardInterrupt:
@@ -189,10 +194,8 @@ def federation(
     simulation = build(_load_guarded(config, overrides or []), data_dir)
     started = time.perf_counter()
     deal_out(simulation, out)
-    run_trial(out, lambda line: typer.echo(line))
-    typer.echo(
-        f"{time.perf_counter() - started:.0f} s; records in {out}/coordinator/run"
-    )
+    run_trial(out, say)
+    say(f"{time.perf_counter() - started:.0f} s; records in {out}/coordinator/run")
 
 
 def wire(
@@ -215,7 +218,7 @@ def wire(
         for field in fields.values():
             size = f"{field.num_bytes:,}"
             table.add_row(stage.method, field.name, field.kind, size, field.meaning)
-    Console().print(table)
+    Screen().print(table)
 
 
 def _answers(simulation: Simulation, stage: Stage) -> Iterator[Update]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rich.markup import escape
 from rich.table import Table
 
 from fedsemi.data.check import Report
@@ -39,7 +38,7 @@ def class_table(report: Report, classes: list[str]) -> Table:
         counts = Counter(site.labels[site.labels != UNKNOWN].tolist())
         if counts:
             found = {classes[label]: n for label, n in sorted(counts.items())}
-            table.add_row(_named(site, report), escape(printable(counted(found))))
+            table.add_row(_named(site, report), counted(found))
     return table
 
 
@@ -48,14 +47,8 @@ def counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
 
-def printable(text: str) -> str:
-    """Return a text without what a terminal cannot show, such as foreign bytes."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def _named(site: SiteData, report: Report) -> str:
-    name = f"{site.name} (test)" if site is report.test else site.name
-    return escape(printable(name))
+    return f"{site.name} (test)" if site is report.test else site.name
 
 
 def _sizes(site: SiteData) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,9 +11,9 @@ from typing import Annotated
 import torch
 import typer
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
-from fedsemi.cli.folder_tables import class_table, counted, printable, site_table
+from fedsemi.cli.folder_tables import class_table, counted, site_table
 from fedsemi.config import load_config
 from fedsemi.data.check import Finding, Report
 from fedsemi.data.check import check as check_folders
@@ -26,7 +25,9 @@ from fedsemi.data.survey import Proposal, Survey, image_size, propose, survey
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import CannotCreate, ConfigError, DataError
 from fedsemi.models import ModelSpec
+from fedsemi.printable import printable, typed
 from fedsemi.progress import duration
+from fedsemi.screen import LINE, Screen
 from fedsemi.starter import starter_config
 from fedsemi.storage import make_folder, write_whole
 
@@ -60,14 +61,16 @@ def init(
     text = starter_config(settings, seen, out.absolute().parent)
     write_whole(out, text.encode())
     load_config(out)
-    console = Console()
+    console = Screen()
     sites = "1 site" if len(seen) == 1 else f"{len(seen)} sites"
     console.print(f"{sites}, {len(settings.classes)} classes: {out}")
     for line in (f"classes: {counted(proposal.counts)}", *_conclusions(proposal)):
-        console.print(escape(printable(line)), highlight=False)
+        console.print(line, highlight=False)
     if len(seen) == 1 and seen[0].sites:
-        console.print(_instead(seen[0], out), soft_wrap=True, highlight=False)
-    console.print(f"next: fedsemi check {out}; fedsemi run {out}", soft_wrap=True)
+        for hint in _instead(seen[0], out):
+            console.print(hint, soft_wrap=True, highlight=False)
+    check, run = (typed("fedsemi", word, out) for word in ("check", "run"))
+    console.print(f"next: {check}; {run}", soft_wrap=True)
 
 
 def _require_classes(classes: list[str]) -> None:
@@ -97,18 +100,18 @@ def _conclusions(proposal: Proposal) -> Iterator[str]:
         )
 
 
-def _instead(parent: Survey, out: Path) -> str:
+def _instead(parent: Survey, out: Path) -> Iterator[Text | str]:
     """Say what to type if the sites are the sub-folders of the folder given."""
     tests = [name for name in parent.sites if name.lower().startswith("test")][:1]
     sites = [name for name in parent.sites if name not in tests]
-    words = [str(parent.folder / name) for name in sites]
-    words += [word for name in tests for word in ("--test", str(parent.folder / name))]
-    command = shlex.join(["fedsemi", "init", *words, "--out", str(out), "--force"])
-    return (
-        f"[yellow]warning[/yellow]: '{escape(printable(parent.name))}' looks like a "
-        "folder of sites, and each site was taken for a class; if so, type\n  "
-        + escape(printable(command))
+    words: list[str | Path] = [parent.folder / name for name in sites]
+    words += [word for name in tests for word in ("--test", parent.folder / name)]
+    yield Text.assemble(
+        ("warning", "yellow"),
+        f": '{printable(parent.name)}' looks like a folder of sites, and each site was "
+        "taken for a class; if so, type",
     )
+    yield f"  {typed('fedsemi', 'init', *words, '--out', out, '--force')}"
 
 
 def check(
@@ -138,9 +141,9 @@ def check(
     started = time.perf_counter()
     report = check_folders(settings, about.model.image_size, about.seed)
     seconds = time.perf_counter() - started
-    console = Console()
+    console = Screen()
     for line in about.conclusions:
-        console.print(escape(printable(line)), highlight=False)
+        console.print(line, highlight=False)
     console.print(site_table(report))
     if settings.classes:
         console.print()
@@ -169,13 +172,13 @@ def _way_out(stops: list[Finding]) -> str:
     if None in limits:
         return text
     most = max(limit for limit in limits if limit is not None)
-    return f"{text}, or leave these files out with max_bad = {most} in \\[sites]"
+    return f"{text}, or leave these files out with max_bad = {most} in [sites]"
 
 
 def show_folders(folders: FolderFederation, out: Path, console: Console) -> None:
     """Say what was read from the folders, and list in `out` what was left out."""
     for note in folders.notes:
-        console.print(escape(printable(note)), soft_wrap=True, highlight=False)
+        console.print(note, soft_wrap=True, highlight=False)
     if folders.left_out:
         write_left_out(make_folder(out) / LEFT_OUT, folders.left_out)
         console.print(f"all {len(folders.left_out)} are listed in {out / LEFT_OUT}")
@@ -226,10 +229,10 @@ def _model(
 
 def _print_findings(report: Report, console: Console) -> None:
     for finding in report.findings:
-        mark = "[red]stop[/red]" if finding.stops else "note"
-        text = escape(printable(finding.text))
-        remedy = f" → {escape(finding.remedy)}" if finding.remedy else ""
-        console.print(f"{mark}  {text}{remedy}", soft_wrap=True, highlight=False)
+        mark = ("stop", "red") if finding.stops else "note"
+        remedy = f" → {finding.remedy}" if finding.remedy else ""
+        text = printable(f"  {finding.text}{remedy}", LINE)
+        console.print(Text.assemble(mark, text), soft_wrap=True, highlight=False)
 
 
 def _print_cost(

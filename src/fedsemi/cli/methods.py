@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from fedsemi.explain import known
 from fedsemi.ledger import Ledger, measure
 from fedsemi.methods import METHODS
 from fedsemi.methods.provenance import PROVENANCE
+from fedsemi.screen import Screen
 
 TITLES = ("method", "a site sends", "round", "local learner", "aggregation", "paper")
 _NARROW = (
@@ -37,7 +38,7 @@ def methods(
 
     Example: fedsemi methods semianagg
     """
-    console = Console()
+    console = Screen()
     if name is not None:
         known("methods", name, METHODS)
         console.print(_settings(name))
@@ -47,9 +48,10 @@ def methods(
         console.print(_table(titles, rows))
     console.print(
         "measured; 'round' is all traffic of ten sites, both ways; M is the model, "
-        "parts are trained beside it\n* has a note: fedsemi methods NAME",
+        "parts are trained beside it",
         style="dim",
     )
+    console.print("* has a note: fedsemi methods NAME", style="dim")
 
 
 def _table(titles: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Table:
@@ -104,7 +106,7 @@ def _settings(name: str) -> Table:
     what = (inspect.getdoc(method) or "").split("\n")[0]
     origin = PROVENANCE[name]
     note = f" ({origin.note})" if origin.note else ""
-    title = f"{name}: {what}\n{origin.paper} {origin.year}{note}"
+    title = Text(f"{name}: {what}\n{origin.paper} {origin.year}{note}")
     table = Table("setting", "default", title=title, box=None)
     for field in dataclasses.fields(method):
         if field.name != "setup":

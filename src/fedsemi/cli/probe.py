@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from fedsemi.build import build
@@ -16,6 +15,7 @@ from fedsemi.config import make_experiment
 from fedsemi.engines.in_process import one_thread
 from fedsemi.report.run import read_run
 from fedsemi.run_folder import MODEL
+from fedsemi.screen import Screen
 from fedsemi.simulation.linear_probe import linear_probe
 from fedsemi.storage import read_weights
 
@@ -58,4 +58,4 @@ def probe(
         f"{test.balanced_accuracy:.2%}",
         "–" if test.auc is None else f"{test.auc:.2%}",
     )
-    Console().print(table)
+    Screen().print(table)

@@ -9,13 +9,16 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from fedsemi.build import build
+from fedsemi.build import Simulation, build
 from fedsemi.cli.options import DataDir, Workers
 from fedsemi.config import load_config
 from fedsemi.errors import Mismatch
+from fedsemi.experiment import conduct
 from fedsemi.manifest import identity
-from fedsemi.run_folder import read_json
-from fedsemi.session import train
+from fedsemi.printable import typed
+from fedsemi.run_folder import RunFolder, read_json
+from fedsemi.screen import Screen
+from fedsemi.session import available_cores, carry_on
 
 _DIGESTS = ("model_sha256", "metrics_sha256")
 
@@ -31,11 +34,11 @@ def rerun(
     """
     summary, made_by = read_json(run / "summary.json"), read_json(run / "manifest.json")
     simulation = build(load_config(run / "config.json"), data_dir)
-    console = Console()
+    console = Screen()
     for line in _differences(made_by, identity(simulation)):
         console.print(f"note: {line}", soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="fedsemi-rerun-") as folder:
-        _, again = train(simulation, Path(folder), run.name, workers, console)
+        again = _trained(simulation, Path(folder), run, workers, console)
     unequal = _differences(
         {name: summary[name] for name in _DIGESTS}, {n: again[n] for n in _DIGESTS}
     )
@@ -45,6 +48,20 @@ def rerun(
         )
     for name in _DIGESTS:
         console.print(f"same {name} {again[name]}", soft_wrap=True)
+
+
+def _trained(
+    simulation: Simulation, out: Path, run: Path, workers: int, console: Console
+) -> dict[str, Any]:
+    """Train in a folder that nobody can continue in; return the summary."""
+    cores = workers or available_cores()
+    with RunFolder.new(out, simulation) as folder:
+        folder.remedy = f"begin again with `{typed('fedsemi', 'rerun', run)}`"
+        steps = conduct(simulation, cores)
+        _, summary = carry_on(
+            folder, simulation, steps, run.name, console, workers=cores
+        )
+    return summary
 
 
 def _differences(then: dict[str, Any], now: dict[str, Any]) -> list[str]:

@@ -9,12 +9,12 @@ from threading import Event
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from fedsemi.report.build import report as build_report
 from fedsemi.report.diff import differences
 from fedsemi.report.live import following
 from fedsemi.report.run import read_run
+from fedsemi.screen import Screen, say
 from fedsemi.storage import make_folder, write_whole
 
 RunPath = Annotated[Path, typer.Argument(help="Folder of a run.", show_default=False)]
@@ -34,7 +34,7 @@ def report(
     make_folder(out.parent)
     write_whole(out, page.encode())
     size = len(page.encode()) / 1000
-    Console().print(f"saved {out} ({size:,.0f} kB)", soft_wrap=True)
+    Screen().print(f"saved {out} ({size:,.0f} kB)", soft_wrap=True)
 
 
 def diff(a: RunPath, b: RunPath) -> None:
@@ -42,7 +42,7 @@ def diff(a: RunPath, b: RunPath) -> None:
 
     Example: fedsemi diff runs/demo/semianagg runs/demo/lower-bound
     """
-    Console().print(differences(read_run(a), read_run(b)))
+    Screen().print(differences(read_run(a), read_run(b)))
 
 
 def watch(
@@ -57,7 +57,7 @@ def watch(
     read_run(run)
     with following(run, port) as server:
         # Scripts wait for this line, so it must not lie in a buffer.
-        print(f"{run} is shown at {server.address} (Ctrl-C to stop)", flush=True)
+        say(f"{run} is shown at {server.address} (Ctrl-C to stop)")
         if browser:
             webbrowser.open(server.address)
         with suppress(KeyboardInterrupt):

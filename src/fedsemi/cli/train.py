@@ -20,10 +20,12 @@ from fedsemi.config_file import CONFIGS
 from fedsemi.demo import run_demo
 from fedsemi.errors import ConfigError, Mismatch, StorageError
 from fedsemi.experiment import Step, conduct
+from fedsemi.printable import typed
 from fedsemi.progress import client_table, duration
 from fedsemi.report.live import following
 from fedsemi.report.run import Run, read_run
-from fedsemi.run_folder import RunFolder, read_json
+from fedsemi.run_folder import RunFolder, read_json, resuming
+from fedsemi.screen import Screen
 from fedsemi.session import available_cores, carry_on
 
 Result = tuple[Step | None, dict[str, Any]]
@@ -35,6 +37,12 @@ class Engine(enum.StrEnum):
 
     local = "local"
     flower = "flower"
+
+
+_REMEDY = {
+    Engine.local: "continue with `{}`",
+    Engine.flower: "begin it again with --overwrite; on Flower it cannot be continued",
+}
 
 
 def demo(
@@ -52,7 +60,7 @@ def demo(
         load_config(CONFIGS / "demo.toml", overrides or []),
         out,
         workers,
-        Console(),
+        Screen(),
         data_dir,
     )
 
@@ -98,17 +106,20 @@ def run(
 
     Example: fedsemi run --resume runs/short --set stages.1.rounds=20
     """
+    if resume is not None and not fork:
+        _refuse_coordinators_run(resume)
     source = config or (resume and _config_of(resume))
     if source is None:
         raise ConfigError("give a config, or a run with --resume DIR", code="FS4107")
     title = (resume if resume and config is None else source.with_suffix("")).name
     out = _folder_of(source, out, resume, fork)
-    console = Console()
+    console = Screen()
     simulation = build(load_config(source, overrides or []), data_dir)
     if resume is None:
         folder = RunFolder.new(out, simulation, overwrite)
     else:
         folder = _continued(out, simulation, resume, fork)
+    folder.remedy = _REMEDY[engine].format(resuming(out, data_dir))
     with folder, _live_page(out, console) if live else nullcontext():
         if simulation.folders is not None:
             show_folders(simulation.folders, out, console)
@@ -149,6 +160,16 @@ def _continued(
         ]
         told = f" (images: {', '.join(changed)})" if changed else ""
         raise Mismatch(f"{error.args[0]}{told}", error.code) from None
+
+
+def _refuse_coordinators_run(run: Path) -> None:
+    coordinator = run.absolute().parent
+    if (coordinator / "plan.json").is_file() and (coordinator / "enrolled").is_dir():
+        raise ConfigError(
+            f"'{run}' is the run of a coordinator; continue it with "
+            f"`{typed('fedsemi', 'server', run.parent)}`",
+            code="FS1125",
+        )
 
 
 def _config_of(run: Path) -> Path:
@@ -204,7 +225,8 @@ def _live_page(out: Path, console: Console) -> Iterator[None]:
     with following(out) as page:
         console.print(f"watch it at {page.address}", soft_wrap=True)
         yield
-    console.print(f"the page is closed; `fedsemi watch {out}` opens it again")
+    again = typed("fedsemi", "watch", out)
+    console.print(f"the page is closed; `{again}` opens it again")
 
 
 def _result_table(summary: dict[str, Any], run: Run) -> Table:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from fedsemi import exports
 from fedsemi.cli.see import RunPath
-from fedsemi.predict import predictions
+from fedsemi.predict import Predictions, predictions
 from fedsemi.report.run import read_run
+from fedsemi.screen import Screen, say
 from fedsemi.storage import make_folder, write_whole
 
 
@@ -49,7 +50,7 @@ def export(
         Format.csv: exports.save_csv,
         Format.tensorboard: exports.save_tensorboard,
     }[format](found, target)
-    Console().print(f"saved {target}", soft_wrap=True)
+    Screen().print(f"saved {target}", soft_wrap=True)
 
 
 def predict(
@@ -65,13 +66,22 @@ def predict(
     """
     found = predictions(model, folder)
     for line in found.left_out:
-        typer.echo(line, err=True)
+        say(line, err=True)
     if found.left_out:
         total = len(found.rows) + len(found.left_out)
-        typer.echo(f"left out {len(found.left_out)} of {total} pictures", err=True)
+        say(f"left out {len(found.left_out)} of {total} pictures", err=True)
     if out is None:
-        print(found.as_csv(), end="")
+        _print_csv(found)
     else:
         make_folder(out.parent)
-        write_whole(out, found.as_csv().encode())
-        Console().print(f"saved {out}", soft_wrap=True)
+        write_whole(out, found.as_csv())
+        Screen().print(f"saved {out}", soft_wrap=True)
+
+
+def _print_csv(found: Predictions) -> None:
+    """Print rows for a reader, or for a program, which gets names byte for byte."""
+    if not sys.stdout.isatty():
+        typer.echo(found.as_csv(), nl=False)
+        return
+    for line in found.shown().as_csv().decode().splitlines():
+        say(line)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from fedsemi.build import build
 from fedsemi.cli.options import DataDir, Workers
@@ -19,6 +18,7 @@ from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import StorageError
 from fedsemi.report.run import read_run
 from fedsemi.run_folder import MODEL
+from fedsemi.screen import Screen
 from fedsemi.session import available_cores
 from fedsemi.storage import read_weights, write_whole
 from fedsemi.valuation.measure import Kind, Valuer
@@ -51,7 +51,7 @@ def value(
 
     Example: fedsemi value runs/demo/semianagg --measure full
     """
-    found, console = read_run(run), Console()
+    found, console = read_run(run), Screen()
     if not found.records or not (run / MODEL).is_file():
         raise StorageError(f"'{run}' has no trained model yet; let it end", "FS1110")
     simulation = build(make_experiment(found.config), data_dir)
@@ -87,7 +87,7 @@ def worth(result: dict[str, Any], sites: dict[int, str]) -> RenderableType:
     )
     key = ", ".join(f"client {id} = {name}" for id, name in sites.items())
     parts = (table, _agreement(result["correlations"]), note)
-    return Group(*parts, *([Text(key)] if key else []))
+    return Group(*parts, *([key] if key else []))
 
 
 def _agreement(correlations: list[dict[str, Any]]) -> RenderableType:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fedsemi.data.safe_files import Refused, inside, read_regular
 from fedsemi.errors import DataError
+from fedsemi.printable import typed
 from fedsemi.storage import write_whole
 
 MANIFEST = "fedsemi-manifest.json"
@@ -48,13 +49,13 @@ def read_manifest(folder: Path) -> dict[str, Entry]:
     except Refused as error:
         raise DataError(
             f"{folder.name}: {MANIFEST} {error}, but sites.verify asks for it; run "
-            f"`fedsemi check {folder} --write-manifest`, or set verify = 'off'",
+            f"`{_again(folder)}`, or set verify = 'off'",
             code="FS3105",
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(
             f"{folder.name}: {MANIFEST} is damaged ({error}); write it again with "
-            f"`fedsemi check {folder} --write-manifest`",
+            f"`{_again(folder)}`",
             code="FS3105",
         ) from None
 
@@ -68,3 +69,7 @@ def differs(known: Mapping[str, Entry], name: str, found: Entry, full: bool) -> 
     if full and known[name].sha256 != found.sha256:
         return "sha256 differs"
     return ""
+
+
+def _again(folder: Path) -> str:
+    return typed("fedsemi", "check", folder, "--write-manifest")

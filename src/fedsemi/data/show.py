@@ -13,6 +13,7 @@ from rich.table import Table
 
 from fedsemi.data.partition import ClientIndex, Partition
 from fedsemi.errors import CannotCreate
+from fedsemi.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,21 +112,23 @@ def save_heatmap(
 def _label_axes(
     axes: Axes, partition: Partition, class_names: Sequence[str], numbers: bool
 ) -> None:
-    names = [f"{k}{_mark(client)}" for k, client in enumerate(partition.clients)]
-    axes.set_yticks(range(len(names)), names)
+    rows = [f"{k}{_mark(client)}" for k, client in enumerate(partition.clients)]
+    axes.set_yticks(range(len(rows)), rows)
     axes.set_ylabel("client")
-    words = [name.replace(" ", "\n") if numbers else name for name in class_names]
+    # To matplotlib a dollar begins a formula.
+    names = [printable(name).replace("$", r"\$") for name in class_names]
+    words = [name.replace(" ", "\n") if numbers else name for name in names]
     longest = max(len(word) for name in words for word in name.split("\n"))
     fits = numbers and longest <= (10 if len(words) <= 6 else 6)
     axes.set_xticks(
         range(len(class_names)),
-        words if fits else list(class_names),
+        words if fits else names,
         rotation=0 if fits else 90,
         fontsize=9 if numbers else 6,
     )
     # Thin white lines part the cells; they are minor ticks, between the names.
     axes.set_xticks(np.arange(0.5, len(class_names) - 1), minor=True)
-    axes.set_yticks(np.arange(0.5, len(names) - 1), minor=True)
+    axes.set_yticks(np.arange(0.5, len(rows) - 1), minor=True)
     axes.grid(which="minor", color="white", linewidth=0.5)
     axes.tick_params(which="minor", length=0)
 

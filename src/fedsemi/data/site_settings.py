@@ -64,6 +64,8 @@ class SitesSettings:
 
     def __post_init__(self) -> None:
         names = [site_name(folder) for folder in self.folders]
+        for name in (*names, *self.classes):
+            as_text(name)
         _distinct("folders", names)
         _distinct("classes", self.classes)
         if isinstance(self.labels, dict):
@@ -121,6 +123,19 @@ class SitesSettings:
 def site_name(folder: str | Path) -> str:
     """Return the name of a site: the last part of its folder's path."""
     return Path(folder).resolve().name
+
+
+def as_text(name: str) -> str:
+    """Return the name of a site or class if a config can hold it."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        raise DataError(
+            f"'{name}' is not UTF-8 text, which names of sites and classes must be; "
+            "rename the folder, or save labels.csv as UTF-8",
+            code="FS3030",
+        ) from None
+    return name
 
 
 def existing(folder: Path) -> Path:

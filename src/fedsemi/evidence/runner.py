@@ -19,6 +19,7 @@ from fedsemi.evidence.jobs import Job, Plan
 from fedsemi.evidence.records import Record, make_record, write_record
 from fedsemi.experiment import conduct
 from fedsemi.run_folder import MODEL, RunFolder
+from fedsemi.screen import Screen
 from fedsemi.session import carry_on
 from fedsemi.simulation.linear_probe import linear_probe
 from fedsemi.storage import read_weights
@@ -112,9 +113,10 @@ class Runner:
     def _train(self, run: Path, simulation: Simulation, label: str) -> None:
         seed, stages = simulation.experiment.seed, simulation.experiment.stages
         every = max(1, stages[-1].rounds // _SAVES)
-        shown = self.console if self.console.is_terminal else Console(quiet=True)
+        shown = self.console if self.console.is_terminal else Screen(quiet=True)
         with RunFolder.resume(run, simulation) as folder:
             folder.notices.clear()
+            folder.remedy = "the same command goes on from there"
             steps = conduct(simulation, self.workers, folder.start)
             title = f"{label} seed {seed}"
             carry_on(folder, simulation, steps, title, shown, every, self.workers)

@@ -7,7 +7,6 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from fedsemi.evaluate import MAIN_SCORES
 from fedsemi.report.run import Run
@@ -24,7 +23,7 @@ def differences(a: Run, b: Run) -> RenderableType:
     names = distinct_names([a, b])
     pairs = zip((a, b), names, strict=True)
     ends = [_unfinished(run, name) for run, name in pairs if not run.finished]
-    parts = [_settings(a, b, names), *ends, Text(), _results(a, b, names), Text()]
+    parts = [_settings(a, b, names), *ends, "", _results(a, b, names), ""]
     parts.append(first_difference(a, b))
     both = a.records and b.records
     return Group(*parts, *([_rounds(a, b, names)] if both else []))
@@ -46,11 +45,11 @@ def first_difference(a: Run, b: Run) -> str:
     return f"The {len(pairs)} rounds that both have are the same to the last digit."
 
 
-def _unfinished(run: Run, name: str) -> Text:
+def _unfinished(run: Run, name: str) -> str:
     stage = run.records[-1]["stage"] + 1 if run.records else 1
     place = f"{len(run.records)} of {run.num_rounds} rounds"
     stages = f", stage {stage} of {len(run.methods)}"
-    return Text(f"{name} has not ended: {place}{stages}.")
+    return f"{name} has not ended: {place}{stages}."
 
 
 def _settings(a: Run, b: Run, names: Sequence[str]) -> RenderableType:

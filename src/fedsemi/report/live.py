@@ -10,19 +10,26 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread, current_thread
+from threading import BoundedSemaphore, Event, Lock, Thread, current_thread
 from typing import Any
 from weakref import WeakSet
 
-from fedsemi.errors import CannotCreate, FedSemiError
-from fedsemi.report.build import page
+from fedsemi.errors import FedSemiError
+from fedsemi.printable import printable
+from fedsemi.report.build import page, policy
+from fedsemi.report.local_server import (
+    HOST,
+    LIMITS,
+    NOTHING,
+    Limits,
+    LocalHandler,
+    LocalServer,
+)
 from fedsemi.report.run import read_run
 from fedsemi.report.view import view_of
 from fedsemi.run_folder import METRICS
 
-HOST = "127.0.0.1"
 _WATCHED = (METRICS, "summary.json", "alarms.jsonl", "analysis.json", "value.json")
 _LOOK_EVERY = 0.5
 _BEAT_EVERY = 15.0
@@ -32,22 +39,18 @@ _WAITING = """<!doctype html><html lang="en"><meta http-equiv="refresh" content=
 <title>fedsemi</title><p>The run has not begun yet; this page looks again by itself."""
 
 
-class LivePage(ThreadingHTTPServer):
+class LivePage(LocalServer):
     """Serves the page of one run to browsers on this machine."""
 
-    daemon_threads = True
-
-    def __init__(self, folder: Path, port: int = 0) -> None:
+    def __init__(self, folder: Path, port: int = 0, limits: Limits = LIMITS) -> None:
         self.folder = folder
         self.closing = Event()
         # Weak, because a browser may come back many times in a long run.
         self.listeners: WeakSet[Thread] = WeakSet()
-        try:
-            super().__init__((HOST, port), _Handler)
-        except OSError as error:
-            raise _cannot_open(port, error.strerror or str(error)) from None
-        except OverflowError:
-            raise _cannot_open(port, "ports go from 0 to 65535") from None
+        self.seats = BoundedSemaphore(limits.listeners)
+        # Reading a long run takes a moment, which must not be multiplied.
+        self._reading = Lock()
+        super().__init__(port, _Handler, limits)
 
     @property
     def address(self) -> str:
@@ -65,7 +68,8 @@ class LivePage(ThreadingHTTPServer):
         """Read the run as it is now, and how long ago its last round was written."""
         _, written = _trace(self.folder / METRICS)
         age = max(0.0, time.time() - written / 1e9) if written else 0.0
-        return view_of([read_run(self.folder)]) | {"age": round(age, 1)}
+        with self._reading:
+            return view_of([read_run(self.folder)]) | {"age": round(age, 1)}
 
     def traces(self) -> tuple[tuple[int, int], ...]:
         """Tell whether anything was written: sizes and times of the files."""
@@ -73,9 +77,11 @@ class LivePage(ThreadingHTTPServer):
 
 
 @contextmanager
-def following(folder: Path, port: int = 0) -> Iterator[LivePage]:
+def following(
+    folder: Path, port: int = 0, limits: Limits = LIMITS
+) -> Iterator[LivePage]:
     """Serve the page of a run in the background for a while."""
-    server = LivePage(folder, port)
+    server = LivePage(folder, port, limits)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -86,82 +92,69 @@ def following(folder: Path, port: int = 0) -> Iterator[LivePage]:
         thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(LocalHandler):
     server: LivePage
 
-    def do_GET(self) -> None:
-        # A page elsewhere whose name was made to point here must not read the run.
-        host = self.headers.get("Host", "").rsplit(":", 1)[0]
-        if host not in (HOST, "localhost"):
-            self._send(403, "text/plain", "open this page as localhost")
-        elif self.path == "/events":
-            self._events()
-        elif self.path in ("/", "/data"):
-            self._page() if self.path == "/" else self._data()
+    def answer(self) -> None:
+        """Send the page, its data, or news of the run."""
+        if self.path == "/":
+            self._page()
+        elif self.path not in ("/data", "/events"):
+            self.send(404, "there is nothing here")
+        # Browsers say whose page asks; pages from elsewhere must not even take a seat.
+        elif self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+            self.send(403, "only the page of this run may ask for this")
+        elif self.path == "/data":
+            self._data()
         else:
-            self._send(404, "text/plain", "there is nothing here")
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Keep the terminal free for the run."""
+            self._events()
 
     def _page(self) -> None:
+        title = f"{self.server.folder.name} – fedsemi"
         try:
-            content = page(
-                f"{self.server.folder.name} – fedsemi", self.server.view(), live=True
-            )
+            content = page(title, self.server.view(), live=True)
         except FedSemiError:
-            self._send(503, "text/html", _WAITING)
+            self.send(503, _WAITING, "text/html")
         else:
-            self._send(200, "text/html", content)
+            self.send(200, content, "text/html", policy(live=True))
 
     def _data(self) -> None:
         try:
-            self._send(200, "application/json", json.dumps(self.server.view()))
+            self.send(200, json.dumps(self.server.view()), "application/json")
         except FedSemiError as error:
-            self._send(503, "text/plain", str(error))
+            self.send(503, printable(str(error)))
 
     def _events(self) -> None:
+        """Keep a seat for who wants to hear of the run, if there is one left."""
+        if not self.server.seats.acquire(blocking=False):
+            number = self.server.limits.listeners
+            self.send(503, f"{number} pages follow this run already; close one")
+            return
+        try:
+            self.send_head(200, "text/event-stream", NOTHING)
+            if self.command != "HEAD":
+                self.server.listeners.add(current_thread())
+                self._tell()
+        finally:
+            self.server.seats.release()
+
+    def _tell(self) -> None:
         """Send a line whenever the run has written something, and the end itself."""
-        self.server.listeners.add(current_thread())
-        self._head(200, "text/event-stream")
         seen, beat = self.server.traces(), time.monotonic()
-        # The browser may go at any time.
-        with suppress(OSError):
-            while not self.server.closing.wait(_LOOK_EVERY):
-                now = self.server.traces()
-                if now != seen:
-                    seen = now
-                    self._write("data: round\n\n")
-                elif time.monotonic() - beat > _BEAT_EVERY:
-                    beat = time.monotonic()
-                    self._write(": still here\n\n")
-            with suppress(FedSemiError):
-                self._write(f"event: end\ndata: {json.dumps(self.server.view())}\n\n")
+        while not self.server.closing.wait(_LOOK_EVERY):
+            now = self.server.traces()
+            if now != seen:
+                seen = now
+                self._write("data: round\n\n")
+            elif time.monotonic() - beat > _BEAT_EVERY:
+                beat = time.monotonic()
+                self._write(": still here\n\n")
+        with suppress(FedSemiError):
+            self._write(f"event: end\ndata: {json.dumps(self.server.view())}\n\n")
 
     def _write(self, text: str) -> None:
         self.wfile.write(text.encode())
         self.wfile.flush()
-
-    def _send(self, status: int, kind: str, content: str) -> None:
-        body = content.encode()
-        self._head(status, kind, len(body))
-        # The browser may have gone meanwhile.
-        with suppress(OSError):
-            self.wfile.write(body)
-
-    def _head(self, status: int, kind: str, length: int | None = None) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Cache-Control", "no-store")
-        if length is not None:
-            self.send_header("Content-Length", str(length))
-        self.end_headers()
-
-
-def _cannot_open(port: int, why: str) -> CannotCreate:
-    return CannotCreate(
-        f"cannot open port {port} on {HOST}: {why}; choose another --port"
-    )
 
 
 def _trace(path: Path) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from fedsemi.engines.flower.certificates import CA, SERVER, SERVER_KEY
 from fedsemi.engines.flower.deployed import LOG, STATUS
 from fedsemi.engines.flower.engine import PATIENCE, Patience
 from fedsemi.errors import CannotCreate, ConfigError, FedSemiError
+from fedsemi.printable import typed
 from fedsemi.storage import make_folder, write_whole
 
 PLAN = "plan.json"
@@ -224,7 +225,8 @@ class Coordinator:
         if not status["done"] and not processes.is_alive(status["pid"]):
             raise FedSemiError(
                 "the ServerApp ended without a word; see "
-                f"{self.home / 'flower-superlink.log'}, then start again",
+                f"{self.home / 'flower-superlink.log'}, then continue with "
+                f"`{typed('fedsemi', 'server', self.folder)}`",
                 code="FS5008",
             )
         return status

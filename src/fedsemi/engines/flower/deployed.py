@@ -21,7 +21,9 @@ from fedsemi.engines.flower.roster import Roster
 from fedsemi.engines.flower.simulate import run_on_grid
 from fedsemi.errors import FedSemiError
 from fedsemi.experiment import Judge
+from fedsemi.printable import typed
 from fedsemi.run_folder import RunFolder
+from fedsemi.screen import Screen
 from fedsemi.session import carry_on
 from fedsemi.storage import write_whole
 
@@ -46,7 +48,7 @@ def main(grid: Grid, context: Context) -> None:
         logger.setLevel(logging.INFO)
         logger.addHandler(handler)
         try:
-            _run(grid, context, folder, Console(file=log, width=200))
+            _run(grid, context, folder, Screen(file=log, width=200))
         except FedSemiError as error:
             _write_status(folder, True, str(error), error.exit_code)
             raise
@@ -72,8 +74,11 @@ def _run(grid: Grid, context: Context, folder: Path, console: Console) -> None:
 def open_run(path: Path, blueprint: Blueprint) -> RunFolder:
     """Continue the run that a coordinator left unfinished, or begin a new one."""
     if any(path.glob("ckpt-*")) and not (path / "summary.json").exists():
-        return RunFolder.resume(path, blueprint)
-    return RunFolder.new(path, blueprint, overwrite=True)
+        folder = RunFolder.resume(path, blueprint)
+    else:
+        folder = RunFolder.new(path, blueprint, overwrite=True)
+    folder.remedy = f"continue with `{typed('fedsemi', 'server', path.parent)}`"
+    return folder
 
 
 def _write_status(

@@ -7,7 +7,7 @@ function status(view, age) {
   const place = `round ${done} of ${run.num_rounds}, accuracy ${percent(accuracy)}.`;
   if (run.finished) return `Finished: ${place}`;
   // Nobody tells that a run was stopped: it may be on another machine, or killed.
-  if (age > Math.max(60, 5 * pace)) return `No round has ended for ${Math.floor(age / 60)} min; if the run was stopped, fedsemi run --resume continues it: ${place}`;
+  if (age > Math.max(60, 5 * pace)) return `No round has ended for ${Math.floor(age / 60)} min; if the run was stopped, fedsemi run --resume (at a coordinator: fedsemi server) continues it: ${place}`;
   const left = done ? `, about ${duration(pace * (run.num_rounds - done))} left` : "";
   return `Running${left}: ${place}`;
 }
@@ -34,12 +34,12 @@ function keepPlace(draw) {
 
 function followRun(view) {
   const line = document.getElementById("status");
-  let now = view, since = performance.now(), lost = false;
+  let now = view, since = performance.now(), lost = "";
   const say = () => {
     const age = now.age + (performance.now() - since) / 1000;
     // `fedsemi run --live` serves the page no longer than the run takes.
     const over = now.runs[now.main].finished;
-    const text = lost && !over ? "The server of this page has stopped; the run itself may go on." : status(now, age);
+    const text = lost && !over ? lost : status(now, age);
     if (line.textContent !== text) line.textContent = text; // screen readers read changes
   };
   say();
@@ -53,11 +53,15 @@ function followRun(view) {
     say();
   };
   events.onopen = events.onmessage = async () => {
-    lost = false;
+    lost = "";
     const answer = await fetch("data");
     if (answer.ok) show(await answer.json()); // else the run is about to begin anew
   };
   // With the end come the data: the server will not be there to be asked.
   events.addEventListener("end", (event) => show(JSON.parse(event.data)));
-  events.onerror = () => { lost = true; say(); };
+  events.onerror = () => {
+    // A browser that was refused does not try again; one that lost its server does.
+    lost = events.readyState === EventSource.CLOSED ? "Too many pages follow this run; close one, then load this page again." : "The server of this page has stopped; the run itself may go on.";
+    say();
+  };
 }
