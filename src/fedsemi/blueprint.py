@@ -43,6 +43,7 @@ class Blueprint:
             experiment.device,
             experiment.guard,
             experiment.precision,
+            stage.rounds,
         )
 
     def method(self, stage: Stage) -> Method[Any]:

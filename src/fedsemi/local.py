@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -15,7 +15,7 @@ from fedsemi.data.augment import Views
 from fedsemi.data.client import Batch, Client, batches
 from fedsemi.guard import Guard
 from fedsemi.messages import Memory, Task, Update, Weights
-from fedsemi.models import Classifier, ModelSpec
+from fedsemi.models import Classifier, ModelSpec, Output
 from fedsemi.models.copying import copied
 from fedsemi.models.precision import Precision
 from fedsemi.objectives.base import Objective
@@ -49,6 +49,9 @@ class LocalTraining:
     """Which gradients are clipped: the encoder's on unlabeled batches, all, or none."""
     loss: Literal["cross-entropy", "balanced-softmax"] = "cross-entropy"
     """Loss on labels; balanced softmax adjusts logits by the client's class counts."""
+    student_passes: Literal["joined", "separate"] = "joined"
+    """How views pass the student's batch norm: those of labels in one batch, or as
+    released each apart, the weak first; then also the weak ones of unlabeled images."""
 
 
 Parts = Callable[[Classifier], Mapping[str, nn.Module]]
@@ -65,6 +68,8 @@ class Setup:
     device: str = "cpu"
     guard: Guard = field(default_factory=Guard)
     precision: Precision = "float32"
+    rounds: int = 0
+    """Of the stage, for methods whose last one is special; 0 if nobody knows."""
 
     def first_parts(self, weights: Weights, parts: Parts | None) -> Weights:
         """Return the weights with which the parts beside this classifier start."""
@@ -137,6 +142,27 @@ class Workbench:
     def clean(self, images: Tensor) -> Tensor:
         """Show the images as at test time."""
         return self.setup.views.clean(images)
+
+    def show(self, student: Classifier, views: Sequence[Tensor]) -> Output:
+        """Return the student's output for views to learn from, one after the other."""
+        if not self._separate:
+            output: Output = student(torch.cat(list(views)))
+            return output
+        features, logits = zip(*(student(view) for view in views), strict=True)
+        return Output(torch.cat(features), torch.cat(logits))
+
+    @torch.no_grad()
+    def show_weak(self, student: Classifier, images: Tensor) -> None:
+        """Let only the student's batch norm see a weak view, where passes are separate.
+
+        The released code passes it through the student and makes no loss of it.
+        """
+        if self._separate:
+            student(self.weak(images))
+
+    @property
+    def _separate(self) -> bool:
+        return self.setup.local.student_passes == "separate"
 
 
 ObjectiveMaker = Callable[[Workbench], Objective]

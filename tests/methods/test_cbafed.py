@@ -78,6 +78,24 @@ def test_every_fifth_round_goes_half_way_back(
     assert float(state.residual["x"]) == pytest.approx(residual)
 
 
+@pytest.mark.parametrize(
+    ("rounds", "round", "x"),
+    [
+        (0, 7, 1.75),  # nobody knows which one is the last
+        (8, 6, 1.75),
+        (8, 7, 4.875),  # (8 + 1.75) / 2, though the last mix was two rounds ago
+        (501, 500, 4.875),  # as released
+        (5, 4, 1.75),  # too short for a first mix
+    ],
+)
+def test_the_last_round_of_the_stage_goes_half_way_back(
+    tiny_setup: Setup, rounds: int, round: int, x: float
+) -> None:
+    method = CBAFed(replace(tiny_setup, rounds=rounds))
+    state = method.aggregate(_state(0, 8.0, round), _updates())
+    assert float(state.weights["x"]) == pytest.approx(x)
+
+
 def test_eleven_epochs_mix_three_of_their_models(tiny_setup: Setup) -> None:
     student = tiny_setup.model.build(0)
 
@@ -87,7 +105,7 @@ def test_eleven_epochs_mix_three_of_their_models(tiny_setup: Setup) -> None:
                 student.head.bias.fill_(float(epoch))
             yield 0.0
 
-    list(CBAFed(tiny_setup)._residual(epochs(), student))
+    list(CBAFed(tiny_setup).between(epochs(), student))
     # .64 · w0 + .16 · w5 + .2 · w10
     expected = torch.full((3,), 0.16 * 5 + 0.2 * 10)
     assert_close(weights_of(student)["head.bias"], expected)

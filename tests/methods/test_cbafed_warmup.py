@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
+from fedsemi.build import Simulation
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
 from fedsemi.local import Setup
@@ -15,18 +17,39 @@ from fedsemi.messages import ClientInfo, Update
 from fedsemi.methods.cbafed_warmup import CBAFedWarmup
 
 
-def test_model_is_mixed_with_the_first_and_then_with_the_last_mix(
-    tiny_setup: Setup,
-) -> None:
-    method = CBAFedWarmup(tiny_setup)
+def _weights_of_each_round(setup: Setup, rounds: int) -> list[float]:
+    """Let round r learn the number r; return what the server makes of it."""
+    method = CBAFedWarmup(replace(setup, rounds=rounds))
     state = method.init({"x": torch.zeros(1)}, [ClientInfo(0, 10, 0)])
     seen = []
-    for round in range(11):
+    for round in range(rounds):
         learned = {"x": torch.tensor([float(round)])}
         state = method.aggregate(state, [Update(0, round, learned, 10, 0)])
         seen.append(float(state.weights["x"]))
+    return seen
+
+
+def test_model_is_mixed_with_the_first_and_then_with_the_last_mix(
+    tiny_setup: Setup,
+) -> None:
     # round 5: .8 · 0 + .2 · 5 = 1; round 10: .8 · 1 + .2 · 10 = 2.8
-    assert seen == pytest.approx([0, 1, 2, 3, 4, 1, 6, 7, 8, 9, 2.8])
+    expected = [0, 1, 2, 3, 4, 1, 6, 7, 8, 9, 2.8]
+    assert _weights_of_each_round(tiny_setup, 11) == pytest.approx(expected)
+
+
+def test_the_last_round_ends_on_a_mix_whatever_the_length(tiny_setup: Setup) -> None:
+    # round 8: .8 · 1 + .2 · 8 = 2.4, three rounds after the mix of round 5
+    expected = [0, 1, 2, 3, 4, 1, 6, 7, 2.4]
+    assert _weights_of_each_round(tiny_setup, 9) == pytest.approx(expected)
+
+
+def test_a_warm_up_too_short_for_a_mix_has_none(tiny_setup: Setup) -> None:
+    assert _weights_of_each_round(tiny_setup, 5) == [0, 1, 2, 3, 4]
+
+
+def test_a_stage_of_an_experiment_tells_its_rounds(simulation: Simulation) -> None:
+    stages = simulation.experiment.stages
+    assert [simulation.setup(stage).rounds for stage in stages] == [2, 2]
 
 
 def test_only_labels_are_learned_from(

@@ -2,8 +2,8 @@
 
 Li et al., Class Balanced Adaptive Pseudo Labeling for Federated Semi-Supervised
 Learning, CVPR 2023. The server counts labels and pseudo-labels of the last round and
-sends thresholds; a client labels itself once and learns from these very views. Where
-older weights are mixed in ("residual connection"), `keep` is the old weights' share.
+sends thresholds; a client labels itself once and learns from these very views. Older
+weights are mixed in now and then, see `residual`.
 
 A partially labeled client learns both parts together for `local.epochs` (our reading);
 only wholly labeled clients have `labeled_epochs`.
@@ -30,24 +30,27 @@ from fedsemi.messages import (
     Update,
     Weights,
 )
-from fedsemi.method import ServerState
 from fedsemi.methods.needs import need_labels
+from fedsemi.methods.residual import ResidualState, is_due, over_epochs
 from fedsemi.models import Classifier
 from fedsemi.objectives.base import SemiSupervised, View
-from fedsemi.objectives.class_balanced import FixedViews, class_thresholds, select
+from fedsemi.objectives.class_balanced import (
+    FixedViews,
+    class_thresholds,
+    counts_alone,
+    select,
+)
 from fedsemi.objectives.supervised import Supervised
 from fedsemi.replies import Statistic
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.settings import Count, Positive, Share
-from fedsemi.weights import blend, weights_of
+from fedsemi.weights import blend
 
 
 @dataclass(frozen=True)
-class CBAFedState(ServerState):
-    """What the server of CBAFed remembers beside the model."""
+class CBAFedState(ResidualState):
+    """What the server of CBAFed remembers beside the models."""
 
-    residual: Weights = field(default_factory=dict)
-    """The model that the next residual connection returns to."""
     class_count: Tensor = field(default_factory=lambda: torch.empty(0))
     """Labels and pseudo-labels of the last round, [C]; empty before anyone counted."""
 
@@ -71,11 +74,11 @@ class CBAFed:
     labeled_epochs: Count = 11
     """Epochs of a wholly labeled client; 1 gives it no more work than the others."""
     local_every: Count = 5
-    """Epochs between two residual connections on a labeled client."""
+    """Epochs between two residual connections on a labeled client; the last has one."""
     local_keep: Share = 0.8
     """Share of the older weights in them."""
     global_every: Count = 5
-    """Rounds between two residual connections on the server."""
+    """Rounds between two on the server; the last round of the stage has one too."""
     global_keep: Share = 0.5
     """Share of the older weights in them."""
     views: View = "strong"
@@ -97,9 +100,8 @@ class CBAFed:
         """Send thresholds; before the first round, ask for the counts of labels."""
         if not len(state.class_count):
             return [state.task(c) for c in state.clients if c.num_labeled]
-        threshold, rare = class_thresholds(
-            state.class_count, self.cap, self.base, self.rare_below
-        )
+        limits = self.cap, self.base, self.rare_below
+        threshold, rare = class_thresholds(state.class_count, *limits)
         return [state.task(c, threshold=threshold, rare=rare) for c in state.clients]
 
     def train(
@@ -107,29 +109,32 @@ class CBAFed:
     ) -> tuple[Update, Memory]:
         """Label the client once, then learn from labels and these pseudo-labels."""
         count = client.labels.bincount(minlength=self.setup.model.num_classes)
-        if "threshold" not in task.broadcast:
-            return _counted(task, client, count), memory
+        sent = task.broadcast
+        if "threshold" not in sent:
+            return counts_alone(task, client, count), memory
         bench = Workbench(client, self.setup, Streams(seed_of(task.seed, "select")))
         teacher = frozen(self.setup.load(task.weights))
-        selected = select(
-            bench, teacher, task.broadcast["threshold"], task.broadcast["rare"]
-        )
+        selected = select(bench, teacher, sent["threshold"], sent["rare"])
         count += selected.labels.cpu().bincount(minlength=len(count))
         whole = bool(client.num_labeled and not client.num_unlabeled)
-        setup = with_epochs(self.setup, self.labeled_epochs) if whole else self.setup
         update, kept = answer(
             task,
             selected.part_of(client),
             memory,
-            setup,
+            with_epochs(self.setup, self.labeled_epochs) if whole else self.setup,
             lambda b: SemiSupervised(Supervised(b, self.views), FixedViews(selected)),
-            between=self._residual if whole else None,
+            between=self.between if whole else None,
         )
         statistics = {CLASS_COUNT: count.float()}
         update = replace(
             update, num_unlabeled=client.num_unlabeled, statistics=statistics
         )
         return update, {**kept, PSEUDO_LABEL: selected.pseudo_label}
+
+    def between(self, epochs: Iterator[float], student: Classifier) -> Iterator[float]:
+        """Mix the student of a wholly labeled client with its older self."""
+        every, keep, number = self.local_every, self.local_keep, self.labeled_epochs
+        return over_epochs(epochs, student, every, keep, number)
 
     def aggregate(self, state: CBAFedState, updates: Sequence[Update]) -> CBAFedState:
         """Average by labels and pseudo-labels; now and then return half of the way."""
@@ -139,31 +144,7 @@ class CBAFed:
             return replace(state, class_count=count)
         shares = by_data_size(updates, self.labeled_multiplier)
         weights, residual = state.mixed(updates, shares), state.residual
-        if state.round and state.round % self.global_every == 0:
+        if is_due(state.round, self.global_every, self.setup.rounds):
             weights = residual = blend(residual, weights, self.global_keep)
         advanced = state.advanced(weights, updates, shares)
         return replace(advanced, residual=residual, class_count=count)
-
-    def _residual(
-        self, epochs: Iterator[float], student: Classifier
-    ) -> Iterator[float]:
-        kept: Weights = {}
-        for epoch, loss in enumerate(epochs):
-            if epoch == 0:
-                kept = weights_of(student)
-            elif epoch % self.local_every == 0:
-                kept = blend(kept, weights_of(student), self.local_keep)
-                student.load_state_dict(kept)
-            yield loss
-
-
-def _counted(task: Task, client: Client, count: Tensor) -> Update:
-    """Answer with the counts alone; the model goes back as it came."""
-    return Update(
-        client=task.client,
-        round=task.round,
-        weights=dict(task.weights),
-        num_labeled=client.num_labeled,
-        num_unlabeled=0,  # nobody was asked for pseudo-labels, so none are missing
-        statistics={CLASS_COUNT: count.float()},
-    )

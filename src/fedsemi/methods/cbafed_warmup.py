@@ -1,33 +1,26 @@
 """CBAFed's warm-up: supervised rounds with temporal ensembling of the model.
 
-Li et al., CVPR 2023 (see `cbafed`). Every few rounds the model is mixed with an older
-one. With one labeled client and one epoch a round, this is the released loop, epoch by
-epoch. Its result alone is the paper's "CBAFed lower bound".
+Li et al., CVPR 2023 (see `cbafed`). Every few rounds, and in the last, the model is
+mixed with an older one, at first that of the first round. With one labeled client and
+one epoch a round, this is the released loop, epoch by epoch. Its result alone is the
+paper's "CBAFed lower bound".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from fedsemi.contributions import by_data_size
 from fedsemi.data.client import Client
 from fedsemi.local import Setup, answer
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
 from fedsemi.methods.needs import need_labels
+from fedsemi.methods.residual import ResidualState, is_due
 from fedsemi.objectives.base import View
 from fedsemi.objectives.supervised import Supervised
 from fedsemi.settings import Count, Share
 from fedsemi.weights import blend
-
-
-@dataclass(frozen=True)
-class EnsembleState(ServerState):
-    """The server's state with the older model."""
-
-    residual: Weights = field(default_factory=dict)
-    """The model that the next mix returns to; the first round's at the start."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +29,7 @@ class CBAFedWarmup:
 
     setup: Setup
     ensemble_every: Count = 5
-    """Rounds between two mixes."""
+    """Rounds between two mixes; the last round of the stage ends in one as well."""
     ensemble_keep: Share = 0.8
     """Share of the older model in them."""
     views: View = "strong"
@@ -44,12 +37,12 @@ class CBAFedWarmup:
 
     def init(
         self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
-    ) -> EnsembleState:
+    ) -> ResidualState:
         """Begin with these weights."""
         need_labels("cbafed-warmup", clients)
-        return EnsembleState(weights, tuple(clients), seed=seed)
+        return ResidualState(weights, tuple(clients), seed=seed)
 
-    def plan(self, state: EnsembleState) -> Sequence[Task]:
+    def plan(self, state: ResidualState) -> Sequence[Task]:
         """Ask the clients that have labels."""
         return [state.task(client) for client in state.clients if client.num_labeled]
 
@@ -63,13 +56,13 @@ class CBAFedWarmup:
         )
 
     def aggregate(
-        self, state: EnsembleState, updates: Sequence[Update]
-    ) -> EnsembleState:
+        self, state: ResidualState, updates: Sequence[Update]
+    ) -> ResidualState:
         """Average by the number of labels; every few rounds, mix with the older."""
         shares = by_data_size(updates)
         weights, residual = state.mixed(updates, shares), state.residual
         if state.round == 0:
             residual = weights
-        elif state.round % self.ensemble_every == 0:
+        elif is_due(state.round, self.ensemble_every, self.setup.rounds):
             weights = residual = blend(residual, weights, self.ensemble_keep)
         return replace(state.advanced(weights, updates, shares), residual=residual)

@@ -105,8 +105,9 @@ class TwoHeadPseudoLabel(Objective):
         index = batch.unlabeled.to(self._weights.device)
         self._observe(index)
         images = self._bench.unlabeled(batch.unlabeled)
-        views = torch.cat([self._bench.strong(images), self._bench.strong(images)])
-        heads = both_heads(student, student(views))
+        self._bench.show_weak(student, images)
+        views = [self._bench.strong(images), self._bench.strong(images)]
+        heads = both_heads(student, self._bench.show(student, views))
         losses = [
             (weight[index].repeat(2) * _losses(logits, label[index].repeat(2))).mean()
             for logits, label, weight in zip(

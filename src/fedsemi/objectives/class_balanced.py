@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from fedsemi.data.client import Batch, Client
+from fedsemi.messages import CLASS_COUNT, Task, Update
 from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective
 
@@ -47,6 +48,18 @@ def choose(probs: Tensor, threshold: Tensor, rare: Tensor) -> Tensor:
     if probs.shape[1] == 1:
         fallback = torch.full_like(label, -1)
     return torch.where(confidence > threshold[label], label, fallback)
+
+
+def counts_alone(task: Task, client: Client, count: Tensor) -> Update:
+    """Answer with the counts of labels alone; the model goes back as it came."""
+    return Update(
+        client=task.client,
+        round=task.round,
+        weights=dict(task.weights),
+        num_labeled=client.num_labeled,
+        num_unlabeled=0,  # nobody was asked for pseudo-labels, so none are missing
+        statistics={CLASS_COUNT: count.float()},
+    )
 
 
 @dataclass(frozen=True)

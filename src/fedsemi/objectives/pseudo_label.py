@@ -64,8 +64,9 @@ class PseudoLabel(Objective):
             student.train()
             self.num_pseudo = self.labeler.num_pseudo
         weight: Tensor = self.selection(probs, index.to(probs.device))
-        strong = self._bench.strong(self._bench.unlabeled_for_views(index))
-        logits: Tensor = student(strong).logits
+        images = self._bench.unlabeled_for_views(index)
+        self._bench.show_weak(student, images)
+        logits: Tensor = student(self._bench.strong(images)).logits
         losses = F.cross_entropy(logits, probs.argmax(1), reduction="none")
         self._weight_sum += float(weight.sum())
         self._weight_count += len(weight)

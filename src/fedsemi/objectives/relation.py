@@ -60,8 +60,8 @@ class RelatedLabels(Objective):
     def forward(self, student: Classifier, batch: Batch) -> Tensor:
         """Return the loss of the labeled part, summed over the two views."""
         images, labels = self._bench.labeled(batch.labeled)
-        views = torch.cat([self._bench.weak(images), self._bench.weak(images)])
-        logits: Tensor = student(views).logits
+        views = [self._bench.weak(images), self._bench.weak(images)]
+        logits = self._bench.show(student, views).logits
         first = logits[: len(labels)].detach()
         self._sum += relation_matrix(first, labels, self._bench.num_classes).cpu()
         self._batches += 1

@@ -6,6 +6,7 @@ NeurIPS 2020.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -41,23 +42,22 @@ class Supervised(Objective):
         views = [self._bench.weak(images)]
         if self.views == "strong":
             views.append(self._bench.strong(images))
-        logits = self.logits(student, torch.cat(views))
+        logits = self.logits(student, views)
         return F.cross_entropy(logits + self._log_prior, labels.repeat(len(views)))
 
-    def logits(self, student: Classifier, views: Tensor) -> Tensor:
+    def logits(self, student: Classifier, views: Sequence[Tensor]) -> Tensor:
         """Return what the student says of the views."""
-        logits: Tensor = student(views).logits
-        return logits
+        return self._bench.show(student, views).logits
 
 
 class HeadOnly(Supervised):
     """The same loss with the encoder frozen, its batch norm as at test time."""
 
-    def logits(self, student: Classifier, views: Tensor) -> Tensor:
+    def logits(self, student: Classifier, views: Sequence[Tensor]) -> Tensor:
         """Return what the head says of features that get no gradient."""
         student.encoder.eval()
         with torch.no_grad():
-            feature = student.features(views)
+            feature = student.features(torch.cat(list(views)))
         logits: Tensor = student.head(feature)
         return logits
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -58,8 +57,8 @@ class TwoHeadSupervised(Objective):
     def forward(self, student: Classifier, batch: Batch) -> Tensor:
         """Return the loss of the labeled part, over a weak and a strong view."""
         images, labels = self._bench.labeled(batch.labeled)
-        views = torch.cat([self._bench.weak(images), self._bench.strong(images)])
-        standard, balanced = both_heads(student, student(views))
+        views = [self._bench.weak(images), self._bench.strong(images)]
+        standard, balanced = both_heads(student, self._bench.show(student, views))
         adjusted = balanced + STRENGTH * smoothed(self._count).log().to(balanced.device)
         target = labels.repeat(2)
         return F.cross_entropy(standard, target) + F.cross_entropy(adjusted, target)
