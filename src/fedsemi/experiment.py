@@ -73,6 +73,8 @@ class RoundRecord:
     """What was done because the mean would have hurt, see [alarms]."""
     running_mean: Metrics | None = None
     """The test of a running mean of the global model, if one is kept."""
+    also_tested: Mapping[str, float] = field(default_factory=dict)
+    """Accuracy of further models of the round, such as IsoFed's labeled mean."""
 
     def as_json(self) -> dict[str, Any]:
         """Lay the record out flat, with the clients by id."""
@@ -157,8 +159,7 @@ def _run_stage(
     stage = blueprint.experiment.stages[number]
     if start is not None and start.cursor.round >= stage.rounds:
         return
-    method = blueprint.method(stage)
-    setup = blueprint.setup(stage)
+    method, setup = blueprint.method(stage), blueprint.setup(stage)
     seed = seed_of(blueprint.experiment.seed, "stage", number)
     every = blueprint.experiment.evaluation.every
     validator = Validator.of(judge.held_out, setup)
@@ -168,11 +169,12 @@ def _run_stage(
     averaged = server if keep is None else WithRunningMean(server, keep)
     with open_engine(method, number) as engine:
         state = _begin(method.init(weights, engine.clients(), seed), engine, start)
-        teacher = validate(state.weights, state.round)
+        validation = validate(state.weights, state.round)
         started = time.perf_counter()
         for done in run(averaged, engine, state, stage.rounds, blueprint.gate(method)):
             due = done.state.round % every == 0 or done.state.round == stage.rounds
-            validation = validate(done.state.weights, done.state.round)
+            now = validate(done.state.weights, done.state.round)
+            teacher, validation = validation, now
             # Real sites report on the model that they received.
             found = reported(done.updates, setup.model.num_classes)
             record = RoundRecord(
@@ -193,8 +195,8 @@ def _run_stage(
                 running_mean=_test(judge, setup, done.state.running_mean)
                 if due
                 else None,
+                also_tested=_test_others(judge, setup, done.state) if due else {},
             )
-            teacher = validation
             yield Step(record, done.state, engine.memory)
             started = time.perf_counter()
 
@@ -214,6 +216,11 @@ def _test(judge: Judge, setup: Setup, weights: Weights) -> Metrics | None:
     model, views, device = setup.load(weights), setup.views, setup.device
     probs = predict(model, judge.test.images, views, TEST_BATCH, device, judge.threads)
     return metrics(probs, judge.test.labels, setup.model.num_classes)
+
+
+def _test_others(judge: Judge, setup: Setup, state: ServerState) -> dict[str, float]:
+    tested = {k: _test(judge, setup, v) for k, v in state.also_tested.items()}
+    return {name: found.accuracy for name, found in tested.items() if found}
 
 
 def _validation(

@@ -15,10 +15,10 @@ from fedsemi.objectives.base import Objective, SemiSupervised, View
 from fedsemi.objectives.labeler import Labeler, Probe
 from fedsemi.objectives.mean_teacher import MeanTeacher
 from fedsemi.objectives.pseudo_label import PseudoLabel, Teacher
-from fedsemi.objectives.selection import make_selection
+from fedsemi.objectives.selection import Fixed, Flexible, Free, Selection, Soft
 from fedsemi.objectives.supervised import Supervised
 from fedsemi.objectives.two_heads import TwoHeadSupervised, standard_head
-from fedsemi.settings import STRICT, Count, NotNegative, Share, Whole
+from fedsemi.settings import STRICT, NotNegative, Share, Whole
 
 ProbeMaker = Callable[[Workbench], Probe]
 
@@ -38,19 +38,28 @@ class PseudoLabeling:
     """The frozen global model of the round, or the local model as it learns."""
     flex_state: Literal["persistent", "per_round"] = "persistent"
     """Whether FlexMatch remembers its learned labels from round to round."""
+    fairness: NotNegative = 0.001
+    """Weight of FreeMatch's term for even classes."""
+    free_cap: Share = 1.0
+    """Largest overall threshold of FreeMatch; USB has 0.95 for SVHN."""
 
     def objective(self, bench: Workbench, probe: ProbeMaker | None = None) -> Objective:
         """Build the client's objective, with something to measure on the way."""
-        selection = make_selection(
-            self.selection,
-            bench.client.num_unlabeled,
-            bench.num_classes,
-            self.cutoff,
-            self.flex_state == "persistent",
-        )
+        selection = self._selection(bench)
         labeler = _labeler(bench, self.cutoff, probe)
         unsupervised = PseudoLabel(bench, selection, labeler, self.teacher)
         return SemiSupervised(Supervised(bench), unsupervised)
+
+    def _selection(self, bench: Workbench) -> Selection:
+        num_unlabeled, num_classes = bench.client.num_unlabeled, bench.num_classes
+        if self.selection == "fixmatch":
+            return Fixed(self.cutoff)
+        if self.selection == "flexmatch":
+            persistent = self.flex_state == "persistent"
+            return Flexible(num_unlabeled, num_classes, self.cutoff, persistent)
+        if self.selection == "softmatch":
+            return Soft(num_classes)
+        return Free(num_classes, fairness=self.fairness, cap=self.free_cap)
 
 
 @with_config(STRICT)
@@ -100,8 +109,8 @@ class AdaptiveAdjustment:
     """Confidence from which a pseudo-label is learned and counted."""
     ema: Share = 0.9
     """What the running class shares keep of themselves in a step."""
-    adapt_after: Count = 5
-    """Local epochs of a client before its adjustment adapts."""
+    adapt_after: Whole = 5
+    """Epoch of a client, from zero, after which it watches its classes and adapts."""
 
     def objective(
         self,

@@ -61,6 +61,11 @@ class ServerState:
     running_mean: Weights = field(default_factory=dict)
     """Mean of the models so far, if one is kept; see running_mean.py."""
 
+    @property
+    def also_tested(self) -> Mapping[str, Weights]:
+        """Further models of the round that are worth a test, by name."""
+        return {}
+
     @cached_property
     def whole(self) -> Weights:
         """All that travels: the classifier and the parts beside it."""

@@ -30,6 +30,22 @@ def test_every_figure_but_the_worked_example_has_a_chart_and_every_table_numbers
             assert all(chart.settings for chart in artefact.charts) and artefact.charts
 
 
+def test_what_the_baselines_own_authors_published_stands_beside() -> None:
+    published = {
+        cell.setting.label: cell.published
+        for cell in CATALOGUE["table1"].cells
+        if cell.published is not None
+    }
+    assert published == {
+        "svhn/rscfed": 76.74,
+        "cifar100/rscfed": 28.46,
+        "isic18/rscfed": 67.21,
+        "svhn/cbafed": 88.07,
+        "cifar100/cbafed": 30.18,
+        "isic18/cbafed": 68.29,
+    }
+
+
 def test_every_note_that_is_named_exists() -> None:
     for artefact in CATALOGUE.values():
         assert set(notes_of(artefact)) <= set(NOTES)

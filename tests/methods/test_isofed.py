@@ -44,22 +44,34 @@ def test_a_round_is_over_after_the_unlabeled_phase(tiny_setup: Setup) -> None:
     assert [t.client for t in method.plan(state)] == [0]
 
 
+def test_the_mean_of_labeled_clients_is_tested_as_well(tiny_setup: Setup) -> None:
+    method = IsoFed(tiny_setup)
+    clients = [ClientInfo(0, 10, 0), ClientInfo(1, 0, 30)]
+    state = method.init({"x": torch.zeros(1)}, clients)
+    assert state.also_tested == {}
+    state = method.aggregate(state, [_update(0, 10, 0, 8.0, 0)])
+    state = method.aggregate(state, [_update(1, 0, 30, 1.0, 1)])
+    assert float(state.weights["x"]) == 1.0
+    assert float(state.also_tested["labeled"]["x"]) == 8.0
+
+
 def test_partially_labeled_client_takes_part_twice_and_keeps_its_teacher(
     tiny_setup: Setup, tiny_clients: list[Client], play: Callable[..., Any]
 ) -> None:
-    _, updates, memories = play(IsoFed(tiny_setup), tiny_clients, rounds=2)
+    method = IsoFed(tiny_setup, pretrain_epochs=1)
+    _, updates, memories = play(method, tiny_clients, rounds=2)
     mine = [(u.group, u.num_labeled, u.num_unlabeled) for u in updates if u.client == 2]
     assert mine == [(0, 9, 0), (1, 0, 12)]
     # Two batches of 12 in two rounds; pre-training does not move the teacher.
     assert int(memories[2]["then.step"]) == 4
 
 
-def test_pre_training_changes_the_result(
+def test_pre_training_is_left_out_unless_asked_for(
     tiny_setup: Setup, tiny_clients: list[Client], play: Callable[..., Any]
 ) -> None:
-    with_it, _, _ = play(IsoFed(tiny_setup), tiny_clients, rounds=1)
-    without = IsoFed(tiny_setup, pretrain_epochs=0)
-    without_it, _, _ = play(without, tiny_clients, rounds=1)
+    asked = IsoFed(tiny_setup, pretrain_epochs=1)
+    with_it, _, _ = play(asked, tiny_clients, rounds=1)
+    without_it, _, _ = play(IsoFed(tiny_setup), tiny_clients, rounds=1)
     key = "head.weight"
     assert not torch.equal(with_it.weights[key], without_it.weights[key])
     assert all(v.isfinite().all() for v in with_it.weights.values())

@@ -100,6 +100,24 @@ def test_freematch_statistics_move_by_one_minus_the_momentum() -> None:
     assert selection.histogram.tolist() == pytest.approx([0.55, 0.45])
 
 
+def test_freematch_follows_the_confidence_up_to_its_cap() -> None:
+    selection = Free(2, ema=0.5, cap=0.6)
+    selection(torch.tensor([[0.9, 0.1], [0.7, 0.3]]), torch.arange(2))
+    # Without the cap, 0.5 · 0.5 + 0.5 · 0.8 = 0.65.
+    assert selection.overall.item() == pytest.approx(0.6)
+    uncapped = Free(2, ema=0.5)
+    uncapped(torch.tensor([[0.9, 0.1], [0.7, 0.3]]), torch.arange(2))
+    assert uncapped.overall.item() == pytest.approx(0.65)
+
+
+def test_freematch_has_the_weight_of_fairness_of_its_configs() -> None:
+    # The worked example below at USB's weight of a thousandth.
+    strong = torch.tensor([[0.8, 0.2], [0.3, 0.7]])
+    expected = 0.001 * 0.5 * (torch.tensor([0.55, 0.45]).log().sum())
+    found = Free(2).regularizer(strong, torch.ones(2))
+    assert found.item() == pytest.approx(expected.item(), rel=1e-4)
+
+
 def test_freematch_fairness_by_hand() -> None:
     # Even statistics: target (1/2, 1/2). Two samples, one of each class, mean
     # (0.55, 0.45), histogram (1/2, 1/2): shown (0.55, 0.45).

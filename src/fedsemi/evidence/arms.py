@@ -162,11 +162,10 @@ _ORCHESTRA = {
 CONSTANTS: dict[str, dict[str, dict[str, Any]]] = {
     "svhn": {
         "cbafed": {"cap": 0.9},
-        "fedbarlow": {"lr": 0.016},
         "orchestra": _ORCHESTRA,
     },
     "cifar100": {"cbafed": {"cap": 0.95}, "orchestra": _ORCHESTRA},
-    "cifar100-lt": {"cbafed": {"cap": 0.95}, "fedbarlow": {"scale": 0.1}},
+    "cifar100-lt": {"cbafed": {"cap": 0.95}},
     "isic18": {
         "cbafed": {"cap": 0.9, "labeled_multiplier": 10.0},
         "rscfed": {
@@ -174,7 +173,6 @@ CONSTANTS: dict[str, dict[str, dict[str, Any]]] = {
             "scale_labeled": 0.01,
             "scale_unlabeled": 0.01,
         },
-        "fedbarlow": {"lr": 0.016},
     },
 }
 """What the papers set by data set; a profile's own `constants` come after them."""

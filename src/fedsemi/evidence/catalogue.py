@@ -56,6 +56,8 @@ class Cell:
     """Names of known disagreements, see notes.py."""
     condition: str = ""
     """What else names the cell: clients, alpha."""
+    published: float | None = None
+    """What a baseline's own authors published, as the paper quotes it."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 
 from fedsemi.evidence.arms import WARM_UPS
-from fedsemi.evidence.catalogue import Artefact
+from fedsemi.evidence.catalogue import Artefact, Cell
 from fedsemi.evidence.guarding import guard_caption
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.results import Comparison, Evidence, Line
@@ -84,6 +84,7 @@ def as_csv(artefact: Artefact, evidence: Evidence) -> str:
             "gap_closed",
             "paper_gap",
             "verdict",
+            "published",
         ]
     )
     for line in evidence.lines(artefact):
@@ -95,7 +96,7 @@ def as_csv(artefact: Artefact, evidence: Evidence) -> str:
             [
                 *(artefact.name, *setting, cell.metric, cell.source, cell.paper),
                 *(evidence.source.name, *numbers),
-                *(line.gap, line.paper_gap, line.verdict),
+                *(line.gap, line.paper_gap, line.verdict, cell.published),
             ]
         )
     return target.getvalue()
@@ -156,12 +157,19 @@ def _row(evidence: Evidence, line: Line) -> tuple[str, ...]:
         where,
         cell.row,
         SHORT[cell.metric],
-        "–" if cell.paper is None else f"{cell.paper:.2f}",
+        _paper(cell),
         measured,
         _gaps(line),
         line.verdict,
         ", ".join(cell.notes),
     )
+
+
+def _paper(cell: Cell) -> str:
+    paper = "–" if cell.paper is None else f"{cell.paper:.2f}"
+    if cell.published is None:
+        return paper
+    return f"{paper} (as published {cell.published:.2f})"
 
 
 def _gaps(line: Line) -> str:

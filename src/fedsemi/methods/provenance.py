@@ -71,7 +71,7 @@ PROVENANCE: dict[str, Provenance] = {
     "isofed": Provenance(
         "IsoFed, MICCAI",
         2023,
-        "information maximisation, then a mean teacher",
+        "a mean teacher",
         "labeled and unlabeled by turns",
         "our reading",
     ),

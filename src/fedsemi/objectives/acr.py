@@ -93,10 +93,10 @@ class TwoHeadPseudoLabel(Objective):
 
     def start_epoch(self, teacher: Classifier) -> None:
         """Adapt tau to the last epoch, then label the client with the global model."""
-        adaptive = int(self.epochs) >= max(self.adapt_after, 1)
-        self.tau = adjustment(self.distance) if adaptive else STRENGTH
+        self._adaptive = int(self.epochs) > self.adapt_after
+        self.tau = adjustment(self.distance) if self._adaptive else STRENGTH
         self.epochs += 1
-        self._seen: list[Tensor] = []
+        self._sum, self._steps = torch.zeros_like(self.distance), 0
         if len(self.pseudo_label):
             self._label(teacher)
 
@@ -160,14 +160,20 @@ class TwoHeadPseudoLabel(Objective):
         return (output.feature, *both_heads(teacher, output))
 
     def _observe(self, index: Tensor) -> None:
-        """Follow which classes the balanced head sees, at most once in a batch each."""
+        """Follow which classes the balanced head sees, at most once in a batch each.
+
+        A batch without a confident label adds nothing to the epoch's mean distance.
+        """
+        if not self._adaptive:
+            return
+        self._steps += 1
         found = self._confident[index]
         count = found[found >= 0].bincount(minlength=len(self.class_share))
         if count.any():
             present = (count > 0).to(self.class_share)
             self.class_share.lerp_(present / present.sum(), 1 - self.ema)
-        self._seen.append(distances(self.class_share, self.prior()))
-        self.distance.copy_(torch.stack(self._seen).mean(0))
+            self._sum += distances(self.class_share, self.prior())
+        self.distance.copy_(self._sum / self._steps)
 
 
 def _losses(logits: Tensor, label: Tensor) -> Tensor:

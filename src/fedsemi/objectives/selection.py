@@ -120,18 +120,27 @@ class Soft(Selection):
 
 
 class Free(Selection):
-    """FreeMatch: a threshold that follows the confidence, globally and per class."""
+    """FreeMatch: a threshold that follows the confidence, globally and per class.
+
+    The weight of fairness is that of USB's configs, which cap the overall threshold at
+    0.95 for SVHN only.
+    """
 
     overall: Tensor
     mean_probs: Tensor
     histogram: Tensor
 
     def __init__(
-        self, num_classes: int, ema: float = 0.999, fairness: float = 0.01
+        self,
+        num_classes: int,
+        ema: float = 0.999,
+        fairness: float = 0.001,
+        cap: float = 1.0,
     ) -> None:
         super().__init__()
         self.ema = ema
         self.fairness = fairness
+        self.cap = cap
         even = torch.full((num_classes,), 1 / num_classes)
         self.register_buffer("overall", torch.tensor(1 / num_classes))
         self.register_buffer("mean_probs", even)
@@ -145,7 +154,7 @@ class Free(Selection):
         """Update the running statistics, then compare with the thresholds."""
         confidence, label = probs.max(1)
         count = label.bincount(minlength=probs.shape[1])
-        self.overall.lerp_(confidence.mean(), 1 - self.ema)
+        self.overall.lerp_(confidence.mean(), 1 - self.ema).clamp_(max=self.cap)
         self.mean_probs.lerp_(probs.mean(0), 1 - self.ema)
         self.histogram.lerp_(count / len(label), 1 - self.ema)
         return (confidence >= self.threshold()[label]).float()
@@ -164,14 +173,3 @@ class Free(Selection):
 
 def _unit(values: Tensor) -> Tensor:
     return values / values.sum()
-
-
-def make_selection(
-    name: str, num_unlabeled: int, num_classes: int, cutoff: float, persistent: bool
-) -> Selection:
-    """Build a selection by its name in a config."""
-    if name == "fixmatch":
-        return Fixed(cutoff)
-    if name == "flexmatch":
-        return Flexible(num_unlabeled, num_classes, cutoff, persistent)
-    return Soft(num_classes) if name == "softmatch" else Free(num_classes)
