@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fedsemi import naming
-from fedsemi.config import make_experiment, settings_model
+from fedsemi.config import _checked_settings, make_experiment, settings_model
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.jobs import Job
 from fedsemi.naming import differing, sha256_of
@@ -105,6 +105,15 @@ def test_a_default_that_changes_is_noted_and_leaves_names_alone(
     monkeypatch.setattr(naming, "SCHEMA_DEFAULTS", {("Section", "enabled"): True})
     assert differing(Whole(Section(True))) == {"section": {}}
     assert differing(Whole(Section(False))) == {"section": {"enabled": False}}
+
+
+def test_isofed_keeps_the_names_of_runs_that_had_pre_training() -> None:
+    stage = {"method": "isofed", "rounds": 3}
+    found = [
+        differing(_checked_settings(each))
+        for each in _experiment(stages=[stage, stage | {"pretrain_epochs": 1}]).stages
+    ]
+    assert found == [{"pretrain_epochs": 0}, {}]
 
 
 @pytest.mark.parametrize("path", _RECORDS[:: max(1, len(_RECORDS) // 40)], ids=str)

@@ -169,12 +169,12 @@ def _run_stage(
     averaged = server if keep is None else WithRunningMean(server, keep)
     with open_engine(method, number) as engine:
         state = _begin(method.init(weights, engine.clients(), seed), engine, start)
-        validation = validate(state.weights, state.round)
+        validation = validate(state)
         started = time.perf_counter()
         for done in run(averaged, engine, state, stage.rounds, blueprint.gate(method)):
             due = done.state.round % every == 0 or done.state.round == stage.rounds
-            now = validate(done.state.weights, done.state.round)
-            teacher, validation = validation, now
+            tester = judge if due else Judge()
+            teacher, validation = validation, validate(done.state)
             # Real sites report on the model that they received.
             found = reported(done.updates, setup.model.num_classes)
             record = RoundRecord(
@@ -183,7 +183,7 @@ def _run_stage(
                 round=done.state.round,
                 rounds=stage.rounds,
                 seconds=time.perf_counter() - started,
-                test=_test(judge, setup, done.state.weights) if due else None,
+                test=_test(tester, setup, done.state.weights),
                 validation=validation or found,
                 clients=_client_records(done, engine, judge.oracle, teacher or found),
                 asked=done.asked,
@@ -192,10 +192,8 @@ def _run_stage(
                 notices=done.notices,
                 skipped=done.skipped,
                 intervention=server.taken() if isinstance(server, Protected) else None,
-                running_mean=_test(judge, setup, done.state.running_mean)
-                if due
-                else None,
-                also_tested=_test_others(judge, setup, done.state) if due else {},
+                running_mean=_test(tester, setup, done.state.running_mean),
+                also_tested=_test_others(tester, setup, done.state),
             )
             yield Step(record, done.state, engine.memory)
             started = time.perf_counter()
@@ -224,11 +222,11 @@ def _test_others(judge: Judge, setup: Setup, state: ServerState) -> dict[str, fl
 
 
 def _validation(
-    validator: Validator | None, seed: int, weights: Weights, round: int
+    validator: Validator | None, seed: int, state: ServerState
 ) -> Validation | None:
     if validator is None:
         return None
-    return validator.validate(weights, seed_of(seed, "validation", round))
+    return validator.validate(state.weights, seed_of(seed, "validation", state.round))
 
 
 def _client_records(

@@ -23,6 +23,7 @@ SCHEMA_DEFAULTS: Mapping[tuple[str, str], Any] = {
     ("orchestra settings", "server_sinkhorn_iterations"): 10,
     # 20 was called what is 19 now that rounds are counted from 0.
     ("fedirm settings", "unlabeled_after"): 19,
+    ("isofed settings", "pretrain_epochs"): 1,
 }
 """Defaults of the schema that are other ones today, by class and field.
 
