@@ -131,7 +131,8 @@ def _write(
 ) -> None:
     tree, server = state
     size = _size(server) + sum(_size(memory(client)) for client in clients)
-    with replacing(path, _HEADER.size + size) as sink:
+    # It holds what clients remember, pseudo-labels of single images among it.
+    with replacing(path, _HEADER.size + size, private=True) as sink:
         sink.write(bytes(_HEADER.size))
         sha = hashlib.sha256()
         blobs: dict[str, tuple[int, int]] = {}

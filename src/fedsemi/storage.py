@@ -1,4 +1,9 @@
-"""Files of a run: written whole or not at all, and without pickle."""
+"""Files of a run: written whole or not at all, and without pickle.
+
+What holds pictures, keys, memories or tokens is private: only the user who runs fedsemi
+can read it, from the moment it exists. All else follows the umask. No file is written
+through a symbolic link that somebody may have planted.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +25,10 @@ _PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 _TENSOR = b'"data_offsets"'
 _LARGEST_HEADER = 1 << 20
 _MOST_TENSORS = 5000
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_OPEN = os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
+_OTHERS = 0o077
 
 
 class Sink:
@@ -43,7 +52,7 @@ class Sink:
 
 
 @contextmanager
-def replacing(path: Path, size: int) -> Iterator[Sink]:
+def replacing(path: Path, size: int, private: bool = False) -> Iterator[Sink]:
     """Write a file that takes the place of `path` at one stroke, or not at all.
 
     After a crash or a power failure `path` is the old file or the new one. The space is
@@ -52,13 +61,16 @@ def replacing(path: Path, size: int) -> Iterator[Sink]:
     Args:
         path: The file to make or to replace.
         size: How much room to reserve, in bytes; what is not used is given back.
+        private: Whether nobody else may read it.
     """
     if path.is_dir():
         raise CannotCreate(f"'{path}' is a folder; give the name of a file")
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-        descriptor = os.open(partial, flags, 0o644)
+        # A killed process of the same number may have left one; what another user
+        # planted cannot be removed in a shared folder, and then nothing is written.
+        remove(partial)
+        descriptor = os.open(partial, _NEW, _PRIVATE_FILE if private else 0o644)
         try:
             _reserve(descriptor, size)
             sink = Sink(descriptor)
@@ -77,16 +89,16 @@ def replacing(path: Path, size: int) -> Iterator[Sink]:
         raise
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, private: bool = False) -> None:
     """Replace a file at one stroke."""
-    with replacing(path, len(content)) as sink:
+    with replacing(path, len(content), private) as sink:
         sink.write(content)
 
 
 def append(path: Path, content: bytes) -> None:
     """Add bytes to a file; a crash may leave a part of them."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        descriptor = os.open(path, _OPEN | os.O_APPEND)
         try:
             Sink(descriptor).write(content)
         finally:
@@ -98,7 +110,7 @@ def append(path: Path, content: bytes) -> None:
 def cut(path: Path, size: int) -> None:
     """Make a file if there is none, and cut it to a size."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path, _OPEN | os.O_CREAT, 0o644)
         try:
             os.ftruncate(descriptor, size)
             os.fsync(descriptor)
@@ -126,9 +138,10 @@ def remove(path: Path) -> None:
         os.unlink(path)
 
 
-def write_weights(path: Path, weights: Weights) -> None:
-    """Save a model as safetensors."""
-    write_whole(path, save({key: value.contiguous() for key, value in weights.items()}))
+def write_weights(path: Path, weights: Weights, private: bool = False) -> None:
+    """Save tensors as safetensors."""
+    content = save({key: value.contiguous() for key, value in weights.items()})
+    write_whole(path, content, private)
 
 
 def read_weights(path: Path) -> Weights:
@@ -163,12 +176,21 @@ def _check_header(path: Path, content: bytes) -> None:
         )
 
 
-def make_folder(path: Path) -> Path:
-    """Make a folder, or say why not."""
+def make_folder(path: Path, private: bool = False) -> Path:
+    """Make a folder, or say why not; one that is to be private is made so."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(_PRIVATE_FOLDER if private else 0o777, parents=True, exist_ok=True)
     except OSError as error:
         raise CannotCreate(f"cannot make '{path}': {error.strerror}") from None
+    if private and path.stat().st_mode & _OTHERS:
+        try:
+            path.chmod(_PRIVATE_FOLDER)
+        except OSError as error:
+            raise CannotCreate(
+                f"'{path}' is open to other users and cannot be closed "
+                f"({error.strerror}); give a folder of your own",
+                code="FS1120",
+            ) from None
     return path
 
 

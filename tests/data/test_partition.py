@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedsemi.data.partition import ClientIndex, Partition, make_partition
-from fedsemi.errors import CannotCreate, DataError
+from fedsemi.errors import DataError, StorageError
 
 GOLDEN = "0ffa255cf0ae1003dc355c93d7ca138d35b72c65e543f89b2878396cff258d4f"
 LABELS = np.random.default_rng(5).integers(7, size=3000)
@@ -180,7 +180,7 @@ def test_a_file_that_is_no_partition_is_refused(tmp_path, text):
 def test_a_missing_partition_and_an_impossible_place_are_said(tmp_path):
     with pytest.raises(DataError, match="FS3012 cannot read the partition"):
         Partition.load(tmp_path / "absent.json")
-    with pytest.raises(CannotCreate, match="cannot write the partition"):
+    with pytest.raises(StorageError, match=r"FS1201 cannot write .*p\.json"):
         make_partition(LABELS, 7).save(tmp_path / "no" / "p.json")
 
 

@@ -62,7 +62,7 @@ def _load_guarded(config: Path, overrides: Sequence[str]) -> Experiment:
 
 def deal_out(simulation: Simulation, out: Path) -> None:
     """Write the folders of a federation."""
-    coordinator = make_folder(out / "coordinator")
+    coordinator = make_folder(out / "coordinator", private=True)
     write_whole(coordinator / "plan.json", simulation.as_json().encode())
     write_test_set(coordinator, simulation.federation.test)
     federation = simulation.federation

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +20,8 @@ import numpy.typing as npt
 from fedsemi.data.published import read_published
 from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.schemes import SCHEMES, check_request, labeled_first, split_labeled
-from fedsemi.errors import CannotCreate, DataError, nearest
+from fedsemi.errors import DataError, nearest
+from fedsemi.storage import write_whole
 
 Rows = npt.NDArray[np.int64]
 LabeledClients = int | Sequence[int] | Literal["all"]
@@ -100,17 +99,7 @@ class Partition:
             f'{{"format": "{_FORMAT}", "sha256": "{self.sha256}", "clients": [\n'
             f"  {clients}\n]}}\n"
         )
-        # Renamed into place, so a reader never meets half a file.
-        unfinished = Path(f"{path}.{os.getpid()}.part")
-        try:
-            unfinished.write_text(text, encoding="utf-8")
-            unfinished.replace(path)
-        except OSError as error:
-            with suppress(OSError):
-                unfinished.unlink()
-            raise CannotCreate(
-                f"cannot write the partition {path}: {error.strerror}"
-            ) from error
+        write_whole(Path(path), text.encode())
 
     @classmethod
     def load(cls, path: Path | str) -> Partition:

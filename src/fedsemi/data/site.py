@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors.torch import save
 
 from fedsemi.data.client import Client
 from fedsemi.data.dataset import ImageSet
 from fedsemi.errors import DataError
 from fedsemi.messages import Weights
-from fedsemi.storage import make_folder, read_weights, write_whole
+from fedsemi.storage import make_folder, read_weights, write_weights, write_whole
 
 _IMAGES = "site.safetensors"
 _ABOUT = "site.json"
@@ -32,7 +31,7 @@ class Site:
 
 def write_site(folder: Path, site: Site) -> None:
     """Write a site's folder; true labels of the unlabeled part are not in it."""
-    make_folder(folder)
+    make_folder(folder, private=True)
     client = site.client
     tensors = {
         "labeled_images": client.labeled_images,
@@ -43,7 +42,7 @@ def write_site(folder: Path, site: Site) -> None:
         tensors["held_out_images"] = site.held_out.images
         tensors["held_out_labels"] = site.held_out.labels
     about = {"id": client.id, "class_names": site.class_names}
-    _write_tensors(folder / _IMAGES, tensors)
+    write_weights(folder / _IMAGES, tensors, private=True)
     write_whole(folder / _ABOUT, (json.dumps(about, indent=2) + "\n").encode())
 
 
@@ -92,9 +91,9 @@ def _labeled(
 
 def write_test_set(folder: Path, test: ImageSet) -> None:
     """Write what the coordinator measures the model on."""
-    make_folder(folder)
+    make_folder(folder, private=True)
     tensors = {"images": test.images, "labels": test.labels}
-    _write_tensors(folder / _TEST, tensors)
+    write_weights(folder / _TEST, tensors, private=True)
 
 
 def read_test_set(folder: Path) -> ImageSet | None:
@@ -103,10 +102,6 @@ def read_test_set(folder: Path) -> ImageSet | None:
         return None
     tensors = read_weights(folder / _TEST)
     return ImageSet(tensors["images"], tensors["labels"])
-
-
-def _write_tensors(path: Path, tensors: dict[str, torch.Tensor]) -> None:
-    write_whole(path, save({k: v.contiguous() for k, v in tensors.items()}))
 
 
 def _about(path: Path) -> tuple[int, tuple[str, ...]]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from fedsemi.errors import DataError
+from fedsemi.errors import DataError, FedSemiError
+from fedsemi.storage import make_folder, replacing
 
 Bytes = npt.NDArray[np.uint8]
+_NPY_HEADER = 128
 
 CHECKSUMS: dict[str, str] = {
     # The archives' publishers give MD5 sums.
@@ -110,13 +112,8 @@ def _earlier(path: Path) -> Bytes | None:
 
 
 def _store(path: Path, array: Bytes) -> None:
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("wb") as file:
-            np.save(file, array)
-        unfinished.replace(path)
-    except OSError:
-        # A full or read-only disk costs the next run some seconds, and no more.
-        with suppress(OSError):
-            unfinished.unlink()
+    # A full or read-only disk costs the next run some seconds, and no more.
+    with suppress(FedSemiError):
+        make_folder(path.parent, private=True)
+        with replacing(path, array.nbytes + _NPY_HEADER, private=True) as sink:
+            np.save(cast(Any, sink), array)

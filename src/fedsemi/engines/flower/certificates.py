@@ -37,12 +37,12 @@ def make_certificates(
     ca = _certificate("fedsemi trial CA", ca_key, ca_key, None, hosts=(), days=days)
     key = _new_key()
     certificate = _certificate(hosts[0], key, ca_key, ca, hosts, days)
-    keys = make_folder(coordinator / "keys")
+    keys = make_folder(make_folder(coordinator, private=True) / "keys", private=True)
     write_whole(keys / CA, _pem(ca))
     write_whole(keys / SERVER, _pem(certificate))
     _write_private(keys / SERVER_KEY, key, serialization.PrivateFormat.PKCS8)
     for site in sites:
-        site_keys = make_folder(site / "keys")
+        site_keys = make_folder(make_folder(site, private=True) / "keys", private=True)
         write_whole(site_keys / CA, _pem(ca))
         public = make_site_key(site_keys / SITE_KEY)
         enrolled = make_folder(coordinator / "enrolled")
@@ -124,6 +124,4 @@ def _pem(certificate: x509.Certificate) -> bytes:
 def _write_private(path: Path, key: _Key, form: serialization.PrivateFormat) -> None:
     plain = serialization.NoEncryption()
     content = key.private_bytes(serialization.Encoding.PEM, form, plain)
-    path.touch(mode=0o600)
-    write_whole(path, content)
-    path.chmod(0o600)
+    write_whole(path, content, private=True)

@@ -19,7 +19,7 @@ class MemoryStore:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = make_folder(folder)
+        self._folder = make_folder(folder, private=True)
 
     def get(self, stage: int, seed: int) -> Memory:
         """Return the memory that a task left, empty if there is none."""
@@ -31,7 +31,7 @@ class MemoryStore:
     def put(self, stage: int, round: int, seed: int, memory: Memory) -> None:
         """Keep a memory, whole or not at all."""
         name = f"{stage:03}-{round:08}-{seed:016x}{_SUFFIX}"
-        write_weights(self._folder / name, memory)
+        write_weights(self._folder / name, memory, private=True)
 
     def forget_before(self, stage: int, round: int, keep: int) -> None:
         """Drop what no server can ask for any more.

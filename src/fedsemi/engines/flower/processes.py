@@ -16,14 +16,17 @@ from fedsemi.storage import make_folder
 
 _DIE_WITH_PARENT = 1
 _STOP_SECONDS = 20
+_ONLY_ME = 0o077
 
 
 def start(name: str, command: Sequence[str], home: Path) -> subprocess.Popen[bytes]:
     """Start a program; its output goes to NAME.log in `home`.
 
-    On Linux it ends when this process ends, however that happens.
+    What it writes is private: Flower's database holds tokens and messages. On Linux it
+    ends when this process ends, however that happens.
     """
-    with (make_folder(home) / f"{name}.log").open("ab") as log:
+    path = make_folder(home, private=True) / f"{name}.log"
+    with open(path, "ab", opener=_private) as log:
         return subprocess.Popen(
             command,
             stdout=log,
@@ -32,6 +35,7 @@ def start(name: str, command: Sequence[str], home: Path) -> subprocess.Popen[byt
             env=environment(home),
             start_new_session=True,
             preexec_fn=die_with_parent,
+            umask=_ONLY_ME,
         )
 
 
@@ -43,6 +47,7 @@ def call(name: str, arguments: Sequence[str], home: Path) -> str:
         text=True,
         env=environment(home),
         stdin=subprocess.DEVNULL,
+        umask=_ONLY_ME,
         check=False,
     )
     if done.returncode:
@@ -86,13 +91,17 @@ def environment(home: Path) -> dict[str, str]:
     """Keep Flower's files in `home`, its telemetry off, and bits reproducible."""
     beside = str(Path(sys.executable).parent)
     return os.environ | {
-        "FLWR_HOME": str(make_folder(home)),
+        "FLWR_HOME": str(make_folder(home, private=True)),
         "FLWR_TELEMETRY_ENABLED": "0",
         "FLWR_DISABLE_UPDATE_CHECK": "1",
         "OMP_NUM_THREADS": "1",
         # Flower starts its own programs by name.
         "PATH": os.pathsep.join([beside, os.environ.get("PATH", "")]),
     }
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
 def free_port() -> int:
