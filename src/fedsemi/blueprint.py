@@ -13,6 +13,7 @@ from fedsemi.config import Experiment, Stage, make_experiment, method_settings
 from fedsemi.data.augment import Views
 from fedsemi.errors import ConfigError, StorageError
 from fedsemi.gate import Gate
+from fedsemi.json_text import parsed_object
 from fedsemi.local import Setup
 from fedsemi.messages import Weights
 from fedsemi.method import Method
@@ -21,6 +22,8 @@ from fedsemi.models import ModelSpec
 from fedsemi.models.precision import check_precision
 from fedsemi.seeds import seed_of
 from fedsemi.storage import read_weights
+
+_MAX_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +104,12 @@ class Blueprint:
         return hashlib.sha256(self.as_json().encode()).hexdigest()
 
 
-def read_blueprint(text: str) -> Blueprint:
+def read_blueprint(text: str | bytes) -> Blueprint:
     """Read what `as_json` wrote."""
     try:
-        content = json.loads(text)
+        if len(text) > _MAX_BYTES:
+            raise ValueError(f"it is larger than {_MAX_BYTES // 1000} kB")
+        content = parsed_object(text)
         views = content["views"]
         return Blueprint(
             make_experiment(content["experiment"]),

@@ -19,6 +19,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from fedsemi.errors import StorageError
+from fedsemi.json_text import parsed
 from fedsemi.messages import Memory, Weights
 from fedsemi.method import ServerState
 from fedsemi.state_codec import apart, decode, decode_tensors, encode
@@ -167,7 +168,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     try:
         with path.open("rb") as file:
             file.seek(-length, 2)
-            manifest = json.loads(file.read())
+            manifest = parsed(file.read())
         blobs = {name: (at, size) for name, (at, size) in manifest["blobs"].items()}
         server = _read_blob(path, *blobs.pop("server"))
         return Checkpoint(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fedsemi.errors import ConfigError, most_alike
+from fedsemi.json_text import parsed
 
 CONFIGS = Path(__file__).parent / "configs"
 """The configs that come with the package, by data set and method."""
@@ -55,7 +55,7 @@ def read_config_file(path: Path) -> dict[str, Any]:
         kind = path.suffix.removeprefix(".").upper() or "TOML"
         reason = str(error).replace("\n", " ")[:300]
         raise ConfigError(f"'{path}' is not {kind}: {reason}", code="FS4103") from None
-    except RecursionError:
+    except RecursionError:  # of TOML
         raise ConfigError(f"'{path}' is nested too deeply", code="FS4103") from None
     _check_shape(path, table)
     return table
@@ -96,7 +96,7 @@ def _meant(path: Path) -> str:
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     if path.suffix != ".json":
         return tomllib.loads(text.replace("\r\n", "\n"))
-    content = json.loads(text)
+    content = parsed(text)
     if not isinstance(content, dict):
         raise ConfigError(f"'{path}' holds no settings", code="FS4103")
     return content

@@ -10,6 +10,7 @@ from typing import Any
 
 from fedsemi.errors import StorageError
 from fedsemi.evaluate import SCORES
+from fedsemi.json_text import parsed_object
 from fedsemi.storage import append, cut, sync
 
 _KEPT = ("stage", "method", "round", "seconds", *SCORES)
@@ -77,7 +78,7 @@ class MetricsLog:
         self.size += len(line)
         self._sha.update(line)
         try:
-            record = json.loads(line)
+            record = parsed_object(line)
         except ValueError:
             return  # the hash will not match either
         self.records.append({key: record.get(key) for key in _KEPT})

@@ -11,6 +11,7 @@ from fedsemi.blueprint import Blueprint
 from fedsemi.data.augment import Views
 from fedsemi.data.decode import Pixels
 from fedsemi.errors import StorageError
+from fedsemi.json_text import parsed
 from fedsemi.models import ModelSpec
 from fedsemi.storage import write_whole
 
@@ -39,10 +40,10 @@ class ModelCard:
         return json.dumps(asdict(self), indent=2) + "\n"
 
     @classmethod
-    def from_json(cls, text: str, source: Path) -> ModelCard:
+    def from_json(cls, text: str | bytes, source: Path) -> ModelCard:
         """Read what `as_json` wrote."""
         try:
-            content = json.loads(text)
+            content = parsed(text)
             views: dict[str, Any] = content["views"]
             mean, std = tuple(views["mean"]), tuple(views["std"])
             return cls(
@@ -79,7 +80,7 @@ def read_card(folder: Path) -> ModelCard:
     """Read the card that lies beside a model."""
     path = folder / FILE
     try:
-        return ModelCard.from_json(path.read_text("utf-8"), path)
+        return ModelCard.from_json(path.read_bytes(), path)
     except OSError:
         raise StorageError(
             f"there is no '{path}', so nobody knows the model's classes and image "

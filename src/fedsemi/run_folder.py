@@ -13,6 +13,7 @@ from fedsemi.errors import CannotCreate, StorageError
 from fedsemi.evaluate import SCORES
 from fedsemi.experiment import Step
 from fedsemi.generations import Generations
+from fedsemi.json_text import parsed_object
 from fedsemi.manifest import (
     check_forkable,
     check_same_run,
@@ -193,10 +194,10 @@ def resuming(path: Path, data_dir: Path | None = None) -> str:
     return typed("fedsemi", "run", "--resume", path, *where)
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON file of a run, or say what is wrong with it."""
     try:
-        return json.loads(path.read_bytes())
+        return parsed_object(path.read_bytes())
     except OSError as error:
         raise StorageError(
             f"cannot read '{path}': {error.strerror}; is this the folder of a run?",

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fedsemi.data.safe_files import Refused, inside, read_regular
 from fedsemi.errors import DataError
+from fedsemi.json_text import parsed
 from fedsemi.printable import typed
 from fedsemi.storage import write_whole
 
@@ -39,7 +40,7 @@ def write_manifest(folder: Path, entries: Mapping[str, Entry]) -> Path:
 def read_manifest(folder: Path) -> dict[str, Entry]:
     """Read the manifest of a site."""
     try:
-        content = json.loads(read_regular(folder, MANIFEST))
+        content = parsed(read_regular(folder, MANIFEST))
         if content["format"] != _FORMAT:
             raise ValueError(f"its format is {content['format']!r}")
         return {
@@ -52,7 +53,7 @@ def read_manifest(folder: Path) -> dict[str, Entry]:
             f"`{_again(folder)}`, or set verify = 'off'",
             code="FS3105",
         ) from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
             f"{folder.name}: {MANIFEST} is damaged ({error}); write it again with "
             f"`{_again(folder)}`",

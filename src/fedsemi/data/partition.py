@@ -21,6 +21,7 @@ from fedsemi.data.published import read_published
 from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.schemes import SCHEMES, check_request, labeled_first, split_labeled
 from fedsemi.errors import DataError, nearest
+from fedsemi.json_text import parsed
 from fedsemi.storage import write_whole
 
 Rows = npt.NDArray[np.int64]
@@ -105,7 +106,7 @@ class Partition:
     def load(cls, path: Path | str) -> Partition:
         """Read what `save` wrote; a changed file is refused."""
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            content = parsed(Path(path).read_bytes())
             if content["format"] != _FORMAT:
                 raise ValueError(f"format {content['format']!r}, not {_FORMAT!r}")
             partition = cls(tuple(_client(entry) for entry in content["clients"]))

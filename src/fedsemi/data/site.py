@@ -11,6 +11,7 @@ import torch
 from fedsemi.data.client import Client
 from fedsemi.data.dataset import ImageSet
 from fedsemi.errors import DataError
+from fedsemi.json_text import parsed_object
 from fedsemi.messages import Weights
 from fedsemi.storage import make_folder, read_weights, write_weights, write_whole
 
@@ -106,7 +107,7 @@ def read_test_set(folder: Path) -> ImageSet | None:
 
 def _about(path: Path) -> tuple[int, tuple[str, ...]]:
     try:
-        about = json.loads(path.read_text("utf-8"))
+        about = parsed_object(path.read_bytes())
         if not isinstance(about["id"], int) or not isinstance(
             about["class_names"], list
         ):

@@ -13,6 +13,7 @@ import fedsemi
 from fedsemi.errors import StorageError
 from fedsemi.evaluate import MAIN_SCORES, SCORES
 from fedsemi.evidence.jobs import Job, record_path
+from fedsemi.json_text import parsed_object
 from fedsemi.run_folder import METRICS, read_json
 from fedsemi.storage import make_folder, write_whole
 
@@ -140,8 +141,8 @@ def score(record: Record, metric: str, source: str = "result") -> float | None:
 def read_metrics(run: Path) -> list[dict[str, Any]]:
     """Read metrics.jsonl."""
     try:
-        text = (run / METRICS).read_text("utf-8")
-        return [json.loads(line) for line in text.splitlines()]
+        content = (run / METRICS).read_bytes()
+        return [parsed_object(line) for line in content.splitlines()]
     except (OSError, ValueError) as error:
         raise StorageError(f"cannot read '{run / METRICS}': {error}") from None
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fedsemi.errors import StorageError
+from fedsemi.json_text import parsed_object
 from fedsemi.run_folder import METRICS, read_json
 
 
@@ -72,7 +72,8 @@ def read_run(path: Path) -> Run:
             "what `fedsemi run --out` was given",
             code="FS1110",
         )
-    rounds = {(r["stage"], r["round"]): r for r in _lines(path / METRICS)}
+    lines = _lines(path / METRICS, "stage", "round")
+    rounds = {(r["stage"], r["round"]): r for r in lines}
     return Run(
         path=path,
         config=_content(path / "config.json"),
@@ -86,21 +87,23 @@ def read_run(path: Path) -> Run:
 
 
 def _content(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = read_json(path) if path.exists() else {}
-    return content
+    return read_json(path) if path.exists() else {}
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def _lines(path: Path, *needed: str) -> Iterator[dict[str, Any]]:
     try:
-        lines = path.read_text("utf-8").split("\n")
+        lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return
     *whole, unfinished = lines
     for number, line in enumerate(whole, start=1):
         try:
-            yield json.loads(line)
+            record = parsed_object(line)
+            if missing := set(needed) - record.keys():
+                raise ValueError(f"it lacks '{min(missing)}'")
         except ValueError:
             raise StorageError(
                 f"line {number} of '{path}' is damaged; remove it", "FS1104"
             ) from None
+        yield record
     del unfinished  # a writer has not ended this line yet, or it is empty

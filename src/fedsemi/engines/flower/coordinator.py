@@ -151,7 +151,7 @@ class Coordinator:
                 "again",
                 code="FS1402",
             )
-        blueprint = read_blueprint(plan.read_text("utf-8"))
+        blueprint = read_blueprint(plan.read_bytes())
         if blueprint.experiment.alarms.action != "warn":
             raise ConfigError(
                 "the coordinator has no held-out images to try a mean on, so that "
