@@ -12,6 +12,7 @@ from click.exceptions import Abort, NoArgsIsHelpError, UsageError
 
 import fedsemi
 from fedsemi.cli import (
+    agree,
     attack,
     data,
     evidence,
@@ -69,6 +70,7 @@ app.command("deal")(federation.deal)
 app.command("pack")(federation.pack)
 app.command("certificates")(federation.certificates)
 app.command("server")(federation.server)
+app.command("agree")(agree.agree)
 app.command("site")(federation.site)
 app.command("federation")(federation.federation)
 app.command("wire")(federation.wire)

@@ -30,7 +30,7 @@ class Site:
     """Labeled images that the site measures models on and does not learn from."""
 
 
-def write_site(folder: Path, site: Site) -> None:
+def write_site(folder: Path, site: Site) -> Path:
     """Write a site's folder; true labels of the unlabeled part are not in it."""
     make_folder(folder, private=True)
     client = site.client
@@ -45,6 +45,7 @@ def write_site(folder: Path, site: Site) -> None:
     about = {"id": client.id, "class_names": site.class_names}
     write_weights(folder / _IMAGES, tensors, private=True)
     write_whole(folder / _ABOUT, (json.dumps(about, indent=2) + "\n").encode())
+    return folder
 
 
 def read_site(folder: Path) -> Site:

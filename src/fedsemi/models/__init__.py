@@ -62,6 +62,11 @@ class ModelSpec:
         """d, the length of a feature."""
         return _skeleton(self).num_features
 
+    @property
+    def num_parameters(self) -> int:
+        """Count the weights; nothing is allocated."""
+        return sum(value.numel() for value in _skeleton(self).state_dict().values())
+
     def build(self, seed: int) -> Classifier:
         """Return the network with random weights that depend on `seed` alone.
 

@@ -21,7 +21,9 @@ pytest.importorskip("flwr")
 
 import httpx
 
+from fedsemi.agreement import Agreement
 from fedsemi.cli.federation import deal_out
+from fedsemi.data.site import read_site
 from fedsemi.engines.flower import processes
 from fedsemi.engines.flower.certificates import make_certificates, make_site_key
 from fedsemi.engines.flower.coordinator import RUN, Coordinator
@@ -132,6 +134,8 @@ def test_a_deployment_gives_the_same_bits_as_this_process(method, federation):
     simulation = tiny(method)
     *_, last = conduct(simulation)
     (federation.folder / "plan.json").write_text(simulation.as_json())
+    for site in site_folders(federation.folder.parent):
+        Agreement(site, simulation, read_site(site)).agree("a test", beyond_bounds=True)
     # The coordinator would not replace the run of the method before.
     shutil.rmtree(federation.folder / RUN, ignore_errors=True)
     federation.submit()

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 
+from fedsemi.agreement import Agreement, memory_folder
 from fedsemi.blueprint import Blueprint, read_blueprint
-from fedsemi.data.site import read_site
+from fedsemi.data.site import Site, read_site
 from fedsemi.engines.flower.codec import (
     decode_order,
     encode_introduction,
@@ -50,20 +52,29 @@ def client_app(desk_of: DeskOf) -> ClientApp:
 def simulated_desk(blueprint: str, sites: Path, context: Context) -> Desk:
     """Open the desk of a simulated site: its number is its partition."""
     number = int(context.node_config["partition-id"])
-    return _open(read_blueprint(blueprint), sites / f"site-{number}", None)
+    folder = sites / f"site-{number}"
+    return _open(read_blueprint(blueprint), read_site(folder), folder)
 
 
 def deployed_desk(context: Context) -> Desk:
-    """Open the desk of a real site: the plan came with the run, the data lie here."""
+    """Open the desk of a real site: the plan came with the run, the data lie here.
+
+    Nothing of the plan is built before the site has agreed to it.
+    """
     blueprint = read_blueprint(str(context.run_config["plan"]))
     folder = Path(_setting(context.node_config, "data"))
+    site = read_site(folder)
+    agreement = Agreement(folder, blueprint, site)
+    agreement.settle()
     device = context.node_config.get("device")
-    return _open(blueprint, folder, None if device is None else str(device))
+    desk = _open(blueprint, site, folder)
+    return replace(
+        desk, device=None if device is None else str(device), agreement=agreement
+    )
 
 
-def _open(blueprint: Blueprint, folder: Path, device: str | None) -> Desk:
-    memory = MemoryStore(folder / "memory" / blueprint.sha256[:16])
-    return Desk(blueprint, read_site(folder), memory, device)
+def _open(blueprint: Blueprint, site: Site, folder: Path) -> Desk:
+    return Desk(blueprint, site, MemoryStore(memory_folder(folder, blueprint)))
 
 
 def _setting(config: Any, name: str) -> str:
@@ -82,6 +93,7 @@ def _reply(message: Message, answer: Callable[[], RecordDict]) -> Message:
         content = answer()
     except FedSemiError as error:
         content = _failure(error.code, str(error))
+        logger.warning("refused: %s", error)
     except Exception as error:
         content = _failure("FS2301", f"FS2301 {type(error).__name__}")
         logger.error("a task failed at this site", exc_info=error)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 
 import fedsemi
+from fedsemi.agreement import Agreement
 from fedsemi.blueprint import Blueprint
 from fedsemi.data.site import Site
 from fedsemi.engines.flower.codec import Introduction, Order
@@ -30,6 +31,8 @@ class Desk:
     memory: MemoryStore
     device: str | None = None
     """Where this site computes; as the plan says if left out."""
+    agreement: Agreement | None = None
+    """What a real site has agreed to; a simulated one has nobody to agree with."""
 
     def introduction(self) -> Introduction:
         """Say who this is and what it would train."""
@@ -44,6 +47,8 @@ class Desk:
                 f"a task for client {task.client} came to client {client.id}",
                 code="FS2106",
             )
+        if self.agreement is not None:
+            self.agreement.admit(task, order.stage, order.after)
         blueprint = self.blueprint.on(self.device) if self.device else self.blueprint
         stage = blueprint.experiment.stages[order.stage]
         method = blueprint.method(stage)

@@ -1,0 +1,48 @@
+"""The command with which the owner of a site agrees to a plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fedsemi.agreement import Agreement, described, read_agreed
+from fedsemi.blueprint import read_blueprint
+from fedsemi.data.site import read_site
+from fedsemi.errors import ConfigError
+
+
+def agree(
+    folder: Annotated[Path, typer.Argument(help="The site's folder.")],
+    plan: Annotated[
+        Path | None, typer.Argument(help="The plan, received from a trusted hand.")
+    ] = None,
+    beyond_bounds: Annotated[
+        bool, typer.Option(help="Agree to what the default bounds refuse.")
+    ] = False,
+) -> None:
+    """Agree to a plan for the site of a folder; without a plan, show what is agreed.
+
+    The site then answers to this plan alone. One that was never told a plan agrees to
+    the first that a coordinator brings, if it is within the bounds.
+
+    Example: fedsemi agree site-0 plan.json
+    """
+    site = read_site(folder)
+    if plan is None:
+        agreed = read_agreed(folder)
+        typer.echo(
+            "no plan yet" if agreed is None else f"agreed to {described(agreed)}"
+        )
+        return
+    try:
+        blueprint = read_blueprint(plan.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"cannot read '{plan}': {error.strerror}", "FS4001") from None
+    agreement = Agreement(folder, blueprint, site)
+    if beyond_bounds:
+        for problem in agreement.bounds.outside(blueprint, site.client):
+            typer.echo(f"beyond the bounds: {problem}")
+    agreement.agree("fedsemi agree", beyond_bounds)
+    typer.echo(f"agreed to {described(read_agreed(folder) or {})}")
