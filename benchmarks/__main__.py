@@ -14,11 +14,13 @@ import torch
 from benchmarks.aggregation import aggregation
 from benchmarks.clients import clients
 from benchmarks.common import MET, MISSED, ROOT, Section
+from benchmarks.counts import counts
 from benchmarks.deployment import deployment
 from benchmarks.flower_ray import flower
 from benchmarks.limit import augmentation, limit, scale
 from benchmarks.precision import precision
 from benchmarks.reference import cores, reference
+from benchmarks.reveals import reveals
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.session import available_cores
 
@@ -33,6 +35,8 @@ ITEMS: dict[str, Callable[[int], Section]] = {
     "flower": flower,
     "clients": clients,
     "deployment": deployment,
+    "counts": counts,
+    "reveals": reveals,
 }
 """The longest come last: the results are written after each of them."""
 

@@ -103,7 +103,9 @@ class Bounds:
             elif isinstance(value, float):
                 most = self.lr[1] if name.endswith("lr") else self.magnitude
                 yield from _beyond(path, value, -most, most)
-            elif isinstance(value, int) and not isinstance(value, bool):
+            elif name.endswith("seed") or isinstance(value, bool):
+                continue
+            elif isinstance(value, int):
                 most = self.epochs if name.endswith("epochs") else self.number
                 yield from _beyond(path, value, 0, most)
 

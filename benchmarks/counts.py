@@ -1,0 +1,115 @@
+"""How exactly a coordinator that crafts plan and model reads a site's class counts.
+
+The bias of the head moves by the learning rate times the share of each class minus what
+the model predicts on average. Who makes the prediction known reads the shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import Section
+from benchmarks.reveals import IMAGES, SEEDS, SIMULATED, Bench, inverted, make_bench
+from fedsemi.blueprint import Blueprint
+from fedsemi.bounds import BOUNDS
+from fedsemi.config import make_experiment
+from fedsemi.errors import ProtocolError
+from fedsemi.messages import Task, Weights
+from fedsemi.methods import METHODS
+
+SITES = 10
+"""Of each seed."""
+_FULL = {"batch_size": IMAGES, "momentum": 0.0}
+_SLOW = {"batch_size": IMAGES // 4, "momentum": 0.0, "lr_labeled": BOUNDS.lr[0]}
+_USUAL = {"batch_size": IMAGES // 4}
+
+
+def _scaled(share: float) -> Callable[[Weights], Weights]:
+    """Make the head so much fainter."""
+
+    def made(weights: Weights) -> Weights:
+        return {
+            k: v * share if k.startswith("head.") else v for k, v in weights.items()
+        }
+
+    return made
+
+
+CASES: dict[str, tuple[dict[str, Any], Callable[[Weights], Weights]]] = {
+    "one full batch, zero head, no momentum": (_FULL, _scaled(0.0)),
+    "four batches, zero head, smallest rate": (_SLOW, _scaled(0.0)),
+    "four batches, faintest head, smallest rate": (_SLOW, _scaled(1.1 * BOUNDS.spread)),
+    "four batches, fresh head, smallest rate": (_SLOW, _scaled(1.0)),
+    "usual settings, fresh model": (_USUAL, _scaled(1.0)),
+}
+"""By name: local training, and what is done to a fresh model."""
+
+
+def counts(times: int) -> Section:
+    """Read class counts within the bounds of a site, and beyond."""
+    benches = [make_bench(seed) for seed in SEEDS[:times]]
+    rows = []
+    for name, (local, made) in CASES.items():
+        missed, said = [], set()
+        for bench in benches:
+            plan = _plan(bench, local)
+            weights = made(bench.fresh)
+            said.add(_answer(plan, bench, weights))
+            missed += _missed(bench, plan, weights)
+        off = np.abs(np.array(missed))
+        exact = float((off < 0.5).mean())
+        cells = [f"{off.mean():.1g}", f"{off.max():.1g}", f"{exact:.0%}"]
+        rows.append([name, ", ".join(sorted(said)), *cells])
+    return Section(
+        "Class counts from a crafted task",
+        f"Labeled sites with {IMAGES} digits, {SITES} of each of {len(benches)} seeds. "
+        "Counts are read off the change of the head's bias after one round, with what "
+        "the model predicts on the coordinator's own images. Exact: the count of a "
+        "class is right after rounding. Sites that have agreed to no plan yet answer "
+        "within the default bounds only.",
+        ["the coordinator sends", "the site", "mean error", "largest error", "exact"],
+        rows,
+    )
+
+
+def _plan(bench: Bench, local: dict[str, Any]) -> Blueprint:
+    content = {
+        "data": {"name": "digits"},
+        "model": {"name": bench.setup.model.name, "width": bench.setup.model.width},
+        "local": local,
+        "stages": [{"method": "supervised", "rounds": 1}],
+    }
+    names = tuple(map(str, range(bench.setup.model.num_classes)))
+    model, views = bench.setup.model, bench.setup.views
+    return Blueprint(make_experiment(content), model, views, names)
+
+
+def _answer(plan: Blueprint, bench: Bench, weights: Weights) -> str:
+    """Say what a real site does."""
+    client, _ = bench.site(SIMULATED)
+    if any(BOUNDS.outside(plan, client)):
+        return "refuses (FS2130)"
+    try:
+        BOUNDS.check_task(plan, Task(1, 0, weights), client)
+    except ProtocolError as error:
+        return f"refuses ({error.code})"
+    return "answers"
+
+
+def _missed(bench: Bench, plan: Blueprint, weights: Weights) -> list[Any]:
+    """Return by how many images the counts of each site and class are wrong."""
+    setup = plan.setup(plan.experiment.stages[0])
+    bench = replace(bench, setup=setup)
+    method, missed = METHODS["supervised"](setup), []
+    for number in range(SIMULATED, SIMULATED + SITES):
+        client, shares = bench.site(number)
+        task = Task(1, 0, weights, seed=bench.seed)
+        update, _ = method.train(task, client, {})
+        change = update.weights["head.bias"] - weights["head.bias"]
+        guess = inverted(bench, weights, change.double().numpy())
+        missed.append(IMAGES * (guess - shares))
+    return missed
