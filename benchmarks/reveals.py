@@ -149,7 +149,7 @@ def guesses(seen: Table, truth: Table, judged: Table, seed: int) -> dict[str, Ta
     """Let each attacker learn from simulated sites and guess the judged ones."""
     attackers = {
         "linear": RidgeCV(np.logspace(-3, 5, 17)),
-        "forest": RandomForestRegressor(200, max_features="sqrt", random_state=seed),
+        "forest": RandomForestRegressor(100, max_features="sqrt", random_state=seed),
         "nearest": KNeighborsRegressor(5, weights="distance"),
     }
     return {

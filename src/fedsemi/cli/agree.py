@@ -11,6 +11,7 @@ from fedsemi.agreement import Agreement, described, read_agreed
 from fedsemi.blueprint import read_blueprint
 from fedsemi.data.site import read_site
 from fedsemi.errors import ConfigError
+from fedsemi.screen import say
 
 
 def agree(
@@ -31,10 +32,7 @@ def agree(
     """
     site = read_site(folder)
     if plan is None:
-        agreed = read_agreed(folder)
-        typer.echo(
-            "no plan yet" if agreed is None else f"agreed to {described(agreed)}"
-        )
+        say(standing(folder))
         return
     try:
         blueprint = read_blueprint(plan.read_bytes())
@@ -43,6 +41,17 @@ def agree(
     agreement = Agreement(folder, blueprint, site)
     if beyond_bounds:
         for problem in agreement.bounds.outside(blueprint, site.client):
-            typer.echo(f"beyond the bounds: {problem}")
+            say(f"beyond the bounds: {problem}")
     agreement.agree("fedsemi agree", beyond_bounds)
-    typer.echo(f"agreed to {described(read_agreed(folder) or {})}")
+    say(standing(folder))
+
+
+def standing(folder: Path) -> str:
+    """Say what a site has agreed to."""
+    agreed = read_agreed(folder)
+    if agreed is None:
+        return (
+            "agreed to no plan yet: the first one within the bounds that a coordinator "
+            "brings will count; `fedsemi agree` names it beforehand"
+        )
+    return f"agreed to {described(agreed)}"

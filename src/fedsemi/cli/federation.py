@@ -12,6 +12,7 @@ from rich.table import Column, Table
 
 from fedsemi.agreement import Agreement
 from fedsemi.build import Simulation, build
+from fedsemi.cli.agree import standing
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides, require_flower
 from fedsemi.config import Experiment, Stage, load_config
 from fedsemi.config_file import read_settings
@@ -173,6 +174,7 @@ def site(
     from fedsemi.engines.flower.processes import end_on_sigterm
 
     end_on_sigterm()
+    say(standing(data))
     say(f"working for {server}; log in {data / 'flower'}; Ctrl-C stops")
     try:
         Node(data, server, key, device).work()

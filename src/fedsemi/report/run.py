@@ -101,9 +101,9 @@ def _lines(path: Path, *needed: str) -> Iterator[dict[str, Any]]:
             record = parsed_object(line)
             if missing := set(needed) - record.keys():
                 raise ValueError(f"it lacks '{min(missing)}'")
-        except ValueError:
+        except ValueError as error:
             raise StorageError(
-                f"line {number} of '{path}' is damaged; remove it", "FS1104"
+                f"line {number} of '{path}' is damaged ({error}); remove it", "FS1104"
             ) from None
         yield record
     del unfinished  # a writer has not ended this line yet, or it is empty
