@@ -163,12 +163,17 @@ def read_agreed(folder: Path) -> dict[str, Any] | None:
 def described(terms: Mapping[str, Any]) -> str:
     """Say in one line what was agreed to."""
     stages = [
-        f"{stage['rounds']} rounds of {stage['method']} ({stage['epochs']} epochs in "
-        f"batches of {stage['batch_size']}, sends the model, counts"
+        f"{_many(stage['rounds'], 'round')} of {stage['method']} "
+        f"({_many(stage['epochs'], 'epoch')} in batches of {stage['batch_size']}, "
+        "sends the model, counts"
         f"{''.join(f', {name}' for name in stage['statistics'])})"
         for stage in terms["stages"]
     ]
     return f"plan {terms['plan_sha256'][:12]}: {'; '.join(stages)}"
+
+
+def _many(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def memory_folder(folder: Path, blueprint: Blueprint) -> Path:
