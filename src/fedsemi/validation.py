@@ -8,7 +8,6 @@ that a site does not have.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -77,14 +76,12 @@ class Findings:
         cls, metrics: Mapping[str, float], num_classes: int
     ) -> Findings | None:
         """Read them back; None if there are none, or none that can be true."""
-        sizes = {"loss": 1, "class": num_classes, "bin": len(EDGES)}
         found = cls(
             **{
-                field.name: tuple(
-                    metrics.get(f"{PREFIX}{field.name}_{place}", 0.0)
-                    for place in range(sizes[field.name.split("_")[0]])
+                name: tuple(
+                    metrics.get(f"{PREFIX}{name}_{place}", 0.0) for place in range(size)
                 )
-                for field in fields(cls)
+                for name, size in _sizes(num_classes).items()
             }
         )
         return found if found._possible() else None
@@ -123,8 +120,18 @@ class Findings:
         )
 
 
-METRIC = re.compile(f"{PREFIX}({'|'.join(f.name for f in fields(Findings))})_[0-9]+")
-"""The names of the metrics that findings travel as, and no others."""
+def metric_names(num_classes: int) -> frozenset[str]:
+    """Return the names of the metrics that findings travel as, and no others."""
+    sizes = _sizes(num_classes)
+    return frozenset(
+        f"{PREFIX}{name}_{place}" for name in sizes for place in range(sizes[name])
+    )
+
+
+def _sizes(num_classes: int) -> dict[str, int]:
+    """Return how many numbers each field of `Findings` holds."""
+    kinds = {"loss": 1, "class": num_classes, "bin": len(EDGES)}
+    return {f.name: kinds[f.name.split("_")[0]] for f in fields(Findings)}
 
 
 def with_findings(
