@@ -226,9 +226,8 @@ def _metrics(record: Any, known: Collection[str] | None) -> dict[str, float]:
 def num_bytes(content: RecordDict) -> int:
     """Add up the bytes of all that travels: arrays, numbers, names and texts."""
     return sum(
-        len(name) + _size(key) + _size(value)
+        len(name) + sum(_size(key) + _size(value) for key, value in record.items())
         for name, record in content.items()
-        for key, value in record.items()
     )
 
 
@@ -242,7 +241,7 @@ def _size(value: object) -> int:
 
 
 def _exactly(content: RecordDict, names: set[str]) -> None:
-    for name in content.keys() ^ names:
+    for name in sorted(content.keys() ^ names):
         what = "undeclared" if name in content else "missing"
         raise ProtocolError(f"the record '{name}' is {what}", code="FS2101")
 
