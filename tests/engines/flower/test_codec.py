@@ -63,7 +63,11 @@ def test_an_order_survives_the_journey(weights, broadcast, seed, after, number):
 @given(
     _tensors,
     _tensors,
-    st.dictionaries(st.text(max_size=5), st.floats(allow_nan=False), max_size=3),
+    st.dictionaries(
+        st.text(max_size=5),
+        st.floats(allow_nan=False, allow_infinity=False),
+        max_size=3,
+    ),
 )
 def test_an_update_survives_the_journey(weights, statistics, metrics):
     sent = _update(weights=weights, statistics=statistics, metrics=metrics)
