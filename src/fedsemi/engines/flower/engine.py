@@ -74,7 +74,8 @@ class FlowerEngine:
         """The round in which a site is asked again."""
 
     def clients(self) -> Sequence[ClientInfo]:
-        """List the sites that have joined."""
+        """List the sites that have joined, also those that came a moment ago."""
+        self._roster.online()
         return self._roster.infos()
 
     def run(self, tasks: Sequence[Task]) -> Sequence[Answer]:
