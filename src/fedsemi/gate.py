@@ -99,7 +99,7 @@ class Gate:
     def check(
         self,
         tasks: Sequence[Task],
-        answers: Sequence[Answer],
+        updates: Sequence[Answer],
         clients: Sequence[ClientInfo],
         state: GateState,
     ) -> Check:
@@ -107,17 +107,17 @@ class Gate:
 
         Args:
             tasks: All that the method planned, quarantined clients included.
-            answers: The replies in any order.
+            updates: The replies in any order.
             clients: The register.
             state: What the gate remembers.
         """
         infos = {client.id: client for client in clients}
         if not self.guard.enabled:
-            passed = sorted((a for a in answers if isinstance(a, Update)), key=_place)
+            passed = sorted((u for u in updates if isinstance(u, Update)), key=_place)
             quorum = self._quorum(tasks, passed, infos)
             return Check(passed, _counted(state, quorum), len(tasks), quorum=quorum)
         round = tasks[0].round if tasks else 0
-        replies, dropped = self._sifted(self.admitted(tasks, state), answers, infos)
+        replies, dropped = self._sifted(self.admitted(tasks, state), updates, infos)
         dropped = [replace(each, round=round) for each in dropped]
         state, idle = _watched(state, replies, round)
         state, jailed = _judged(state, dropped, round)
@@ -132,13 +132,13 @@ class Gate:
     def _sifted(
         self,
         tasks: Sequence[Task],
-        answers: Sequence[Answer],
+        updates: Sequence[Answer],
         infos: Mapping[int, ClientInfo],
     ) -> tuple[list[Reply], list[Rejection]]:
         """Keep one good reply per task, in canonical order."""
         asked = {(task.group, task.client): task for task in tasks}
         good, dropped = list[Reply](), list[Rejection]()
-        for update in answers:
+        for update in updates:
             if isinstance(update, Failure):
                 dropped.append(Rejection(update.client, 0, update.code, update.reason))
                 continue
