@@ -17,7 +17,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from fedsemi.calibration import EDGES, Calibration, calibrate, calibration_gaps
+from fedsemi.calibration import (
+    EDGES,
+    Calibration,
+    calibrate,
+    calibration_gaps,
+    is_count,
+)
 from fedsemi.data.augment import Views
 from fedsemi.data.dataset import ImageSet
 from fedsemi.evaluate import predict
@@ -29,6 +35,9 @@ PREFIX = "held_out_"
 """Metrics of a labeled site: this, a field of `Findings`, and the place in it."""
 
 Numbers = tuple[float, ...]
+
+_LEAST_PROB = 1e-12
+_MOST_LOSS = 1 - math.log(_LEAST_PROB)  # rounding included
 
 
 @dataclass(frozen=True)
@@ -97,11 +106,12 @@ class Findings:
         ]
         num = sum(self.class_count)
         return (
-            0 < num < math.inf
-            and all(0 <= right <= count for right, count in pairs)
+            num > 0
+            and all(is_count(n) for pair in pairs for n in pair)
+            and all(right <= count for right, count in pairs)
             and sum(self.bin_count) == num
             and all(abs(gap) <= num for gap in self.bin_gap)
-            and 0 <= self.loss[0] < math.inf
+            and 0 <= self.loss[0] <= _MOST_LOSS * num
         )
 
     def validation(self) -> Validation:
@@ -203,7 +213,9 @@ class Validator:
         clean = predict(model, images, setup.views, device=setup.device)
         weak = predict(model, images, views, device=setup.device)
         # Bounded for impossible answers.
-        losses = F.nll_loss(clean.clamp_min(1e-12).log(), labels, reduction="none")
+        losses = F.nll_loss(
+            clean.clamp_min(_LEAST_PROB).log(), labels, reduction="none"
+        )
         right = labels[clean.argmax(1) == labels]
         count = partial(torch.bincount, minlength=setup.model.num_classes)
         calibration = calibrate(weak, labels)
