@@ -19,6 +19,7 @@ def tiny(method: str = "semianagg", rounds: int = 2, **sections: Any) -> Simulat
         "partition": {"num_clients": 3},
         "model": {"name": "resnet8", "width": 2},
         "local": {"batch_size": 16},
+        "guard": {"enabled": True},  # as in every deployment that says nothing else
         "stages": [
             {"method": "supervised", "rounds": 1},
             {"method": method, "rounds": rounds},

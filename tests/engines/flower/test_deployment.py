@@ -256,7 +256,7 @@ def test_bad_replies_are_dropped_and_an_honest_one_counts_again(tmp_path):
 
 def test_a_site_whose_training_dies_does_not_hold_the_others_up(tmp_path):
     """Its SuperNode lives on, so that it is there and never answers with anything."""
-    coordinator, sites, server = _deal(tiny(rounds=4), tmp_path, Patience(3600))
+    coordinator, sites, server = _deal(tiny(rounds=2), tmp_path, Patience(3600))
     lines: list[str] = []
     with coordinator.serving(), running_sites(sites[:2], server):
         unruly = _unruly("die", sites[2], server)
@@ -267,10 +267,10 @@ def test_a_site_whose_training_dies_does_not_hold_the_others_up(tmp_path):
             processes.stop(unruly)
     records = _records(tmp_path)
     present = [sorted(record["clients"]) for record in records]
-    assert present == [["0"], *[["0", "1"]] * 4]
+    assert present == [["0"], ["0", "1"], ["0", "1"]]
     dropped = [[each["code"] for each in record["dropped"]] for record in records]
-    assert dropped == [[], *[["FS5031"]] * 3, []], lines
-    assert _log(sites[2]).count("dies now") == 3 * 3
+    assert dropped == [[], ["FS5031"], ["FS5031"]], lines
+    assert _log(sites[2]).count("dies now") == 2 * 3
 
 
 def test_a_key_cannot_be_another_site(tmp_path):

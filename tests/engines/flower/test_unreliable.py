@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("flwr")
 
+import httpx
 from flwr.app import Error, Message
 
 from fedsemi.engines.flower import roster
@@ -68,6 +69,23 @@ def test_a_site_whose_training_dies_is_soon_no_longer_asked(clock):
         for n in (1, 2, 3)
     ] + [[]]
     assert "FS2112" in [notice.code for notice in seconds[2].notices]
+
+
+def test_a_superlink_that_is_busy_for_minutes_costs_no_answer(clock):
+    class Busy(Grid):
+        def push_messages(self, messages):
+            if 100 < clock.now < 400:
+                clock.sleep(1)
+                raise httpx.ConnectError("busy")
+            return super().push_messages(messages)
+
+    simulation = tiny(rounds=2)
+    with dealt(simulation) as app:
+        grid = Busy(app, 3)
+        records = _run(simulation, grid, between=lambda _: clock.sleep(101))
+    assert _rounds(records) == ["012"] * 2
+    assert 400 < clock.now < 600
+    assert not any(record.dropped for record in records)
 
 
 def test_a_silent_site_costs_fewer_and_fewer_deadlines(clock):

@@ -17,6 +17,7 @@ from flwr.serverapp import Grid
 from fedsemi.engines.flower.codec import Order, decode_update, encode_order, num_bytes
 from fedsemi.engines.flower.post import (
     AWAY,
+    BROKEN_OFF,
     LATE,
     SPARE_BYTES,
     Post,
@@ -32,6 +33,7 @@ from fedsemi.wire import declared_metrics
 _AFTER = "after"
 _BLAMELESS = (AWAY, LATE)
 _LONGEST_REST = 32
+_PAUSE = 1.0
 
 
 @dataclass(frozen=True)
@@ -120,13 +122,12 @@ class FlowerEngine:
         for _ in range(self._patience.attempts):
             deadline = time.monotonic() + self._patience.deadline
             asked = {id: task for id, task in awaited.items() if id not in done}
-            for _ in range(1 + self._patience.repeats):
+            broken_off: Counter[int] = Counter()
+            while asked:
                 post = self._ask(asked, deadline)
-                asked = self._to_repeat(asked, post, deadline)
+                asked = self._to_repeat(asked, post, broken_off, deadline)
                 done |= post
                 refused |= post.refused
-                if not asked:
-                    break
             if len(done) >= needed:
                 return done, self._judged(awaited, done, refused)
             time.sleep(max(0.0, min(5.0, deadline - time.monotonic())))
@@ -171,15 +172,31 @@ class FlowerEngine:
         return post
 
     def _to_repeat(
-        self, tasks: Mapping[int, Task], post: Post[int, Update], deadline: float
+        self,
+        tasks: Mapping[int, Task],
+        post: Post[int, Update],
+        broken_off: Counter[int],
+        deadline: float,
     ) -> dict[int, Task]:
-        """Return the tasks that were broken off, of sites that are there (again)."""
-        online = self._roster.online() if post.lost else {}
+        """Return the tasks to send again, to sites that are there.
+
+        Those that could not be sent until the deadline; those that a site broke off
+        as often as our patience allows.
+        """
+        if not post.lost:
+            return {}
+        online = self._roster.online()
         for id in post.lost - online.keys():
             # It went away in the middle, which is nobody's fault.
             post.refused[id] = Refusal(AWAY, "the site is gone")
-        there = post.lost & online.keys() if time.monotonic() < deadline else set()
-        return {id: tasks[id] for id in sorted(there)}
+        codes = {id: post.refused[id].code for id in sorted(post.lost & online.keys())}
+        broken_off.update(id for id, code in codes.items() if code == BROKEN_OFF)
+        if AWAY in codes.values():
+            time.sleep(_PAUSE)
+        if time.monotonic() >= deadline:
+            return {}
+        most = self._patience.repeats
+        return {id: tasks[id] for id in codes if broken_off[id] <= most}
 
     def _judged(
         self,
