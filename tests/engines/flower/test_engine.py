@@ -98,7 +98,7 @@ def test_a_task_that_is_broken_off_once_is_done_the_second_time(simulation):
         broken = Message(Error(1, "killed"), reply_to=message)
         return broken if len(asked) == 1 else reply
 
-    assert _round(simulation, stumble) == ([0, 1, 2], [])
+    assert _round(simulation, stumble, Patience(3600)) == ([0, 1, 2], [])
 
 
 def test_a_site_that_goes_away_in_the_middle_has_not_failed(simulation):
@@ -114,7 +114,7 @@ def test_a_site_that_goes_away_in_the_middle_has_not_failed(simulation):
             "get_node_ids",
             lambda grid: [node for node in get(grid) if node not in leaving],
         )
-        assert _round(simulation, leave) == ([0, 1], [])
+        assert _round(simulation, leave, Patience(3600)) == ([0, 1], [])
     assert len(leaving) == 1
 
 

@@ -33,7 +33,7 @@ from fedsemi.wire import declared_metrics
 _AFTER = "after"
 _BLAMELESS = (AWAY, LATE)
 _LONGEST_REST = 32
-_PAUSE = 1.0
+_PAUSE = 5.0
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class FlowerEngine:
                 refused |= post.refused
             if len(done) >= needed:
                 return done, self._judged(awaited, done, refused)
-            time.sleep(max(0.0, min(5.0, deadline - time.monotonic())))
+            time.sleep(max(0.0, min(_PAUSE, deadline - time.monotonic())))
         raise ProtocolError(
             f"round {min(t.round for t in tasks.values()) + 1}: {len(done)} of "
             f"{len(tasks)} sites answered in {self._patience.attempts} attempts, "
