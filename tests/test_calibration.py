@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from fedsemi.calibration import (
     EDGES,
+    PREFIX,
     Calibration,
     as_metrics,
     bins_of,
@@ -32,6 +35,13 @@ def test_confidences_are_counted_from_the_edge_on() -> None:
 @given(COUNTS)
 def test_counts_survive_being_sent_as_metrics(counts: list[int]) -> None:
     assert from_metrics(as_metrics(torch.tensor(counts))) == counts
+
+
+@pytest.mark.parametrize("count", [-1.0, 0.5, 1e300, math.inf, math.nan])
+def test_counts_that_cannot_be_true_are_no_counts(count: float) -> None:
+    """One and minus one would sum to nothing, which the estimate divides by."""
+    sent = {f"{PREFIX}0": 1.0, f"{PREFIX}0.3": count}
+    assert from_metrics(sent) == [0.0] * len(EDGES)
 
 
 def test_the_estimate_is_the_mean_of_bin_accuracies_worked_by_hand() -> None:

@@ -11,7 +11,7 @@ import torch
 
 from fedsemi.gate import Gate, GateState
 from fedsemi.guard import Guard
-from fedsemi.messages import DIVERSITY, Update
+from fedsemi.messages import DIVERSITY, Failure, Update
 from fedsemi.weights import digest
 
 from .honest_replies import (
@@ -100,6 +100,29 @@ def test_three_drops_bring_twenty_rounds_of_quarantine() -> None:
         for round in (25, 44, 45)
     }
     assert asked == {25: False, 44: False, 45: True}
+
+
+def test_three_failures_bring_the_same_quarantine_as_three_drops() -> None:
+    state = GateState()
+    for round in (5, 9, 24):
+        tasks = [replace(task, round=round) for task in TASKS]
+        replies = [replace(u, round=round) for u in REPLIES if u.client != 3]
+        failure = Failure(3, "FS5031", "broke its task off")
+        found = GATE.check(tasks, [*replies, failure], CLIENTS, state)
+        assert [str(each) for each in found.dropped] == [
+            f"FS5031 round {round + 1}: client 3 broke its task off"
+        ]
+        assert len(found.updates) == 6 and found.quorum
+        state = found.state
+    assert [n.code for n in found.notices] == ["FS2112"]
+    assert state.quarantine == ((3, 45),)
+
+
+def test_a_disabled_guard_does_without_those_that_failed() -> None:
+    found = Gate(Guard(enabled=False)).check(
+        TASKS, [*REPLIES[1:], Failure(0, "FS5031", "")], CLIENTS, GateState()
+    )
+    assert [update.client for update in found.updates] == [1, 2, 3, 4, 5, 6]
 
 
 def test_drops_far_apart_bring_no_quarantine() -> None:

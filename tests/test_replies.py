@@ -118,6 +118,14 @@ def test_malformed_reply_is_dropped_with_its_code(name: str) -> None:
     assert [update.client for update in found.updates] == [0, 1, 2, 4, 5, 6]
 
 
+def test_what_a_reply_calls_its_entries_is_not_printed_raw() -> None:
+    name = "x\nsite 9 joined\x1b[2J" + "y" * 10**6
+    spoiled = replace(REPLIES[3], weights={**REPLIES[3].weights, name: torch.ones(1)})
+    (dropped,) = check([*REPLIES[:3], spoiled, *REPLIES[4:]]).dropped
+    assert "'x\\nsite 9 joined\\x1b[2Jyy" in dropped.reason
+    assert dropped.reason.isprintable() and len(dropped.reason) <= 300
+
+
 def test_a_client_without_unlabeled_data_need_not_send_the_statistic() -> None:
     found = check([replace(REPLIES[0], statistics={}), *REPLIES[1:]])
     assert not found.dropped

@@ -115,6 +115,21 @@ def test_a_round_without_labels_leaves_the_model_as_it_was() -> None:
     assert done[1].notices[0].code == "FS2201" and done[1].state.contributions == {}
 
 
+def test_a_client_that_comes_later_is_asked_from_then_on() -> None:
+    class Growing(Flaky):
+        def clients(self) -> Sequence[ClientInfo]:
+            return CLIENTS if joined else CLIENTS[:3]
+
+    joined = False
+    state = Toy().init({"x": torch.zeros(50)}, CLIENTS[:3])
+    asked = []
+    for done in run(Toy(), Growing(lambda update: update), state, 4):
+        asked.append(len(done.updates))
+        joined = done.state.round == 2
+    assert asked == [3, 3, 6, 6]
+    assert done.state.clients == CLIENTS
+
+
 def test_a_fourth_skip_in_a_row_ends_the_run_with_exit_code_76() -> None:
     with pytest.raises(ProtocolError, match="4 rounds in a row") as caught:
         rounds_of(lambda u: None if u.client == 0 else u)

@@ -96,7 +96,9 @@ def test_a_site_that_is_asked_twice_counts_once() -> None:
         ("class_count_1", float("inf")),
         ("bin_right_13", 5.0),
         ("bin_gap_0", 99.0),
+        ("class_right_0", 0.5),
         ("loss_0", float("inf")),
+        ("loss_0", 4 * 29.0),  # four images, each of them as wrong as can be
     ],
 )
 def test_numbers_that_cannot_be_true_are_left_out(name: str, value: float) -> None:

@@ -25,7 +25,7 @@ def _update(**changes: object) -> Update:
 
 def test_what_is_declared_may_leave():
     sent = _update(statistics={DIVERSITY: torch.zeros(3)}, metrics={"loss": 1.0})
-    check_declared(SemiAnAgg(_SETUP), _TASK, sent)
+    check_declared(SemiAnAgg(_SETUP), _TASK, sent, 3)
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,7 @@ def test_what_is_declared_may_leave():
         {"metrics": {"patient": 4.0}},
         {"metrics": {"held_out_patient_4711": 1.0}},
         {"metrics": {"held_out_loss_0_patient": 1.0}},
+        {"metrics": {"held_out_class_count_3": 1.0}},  # there are three classes
         {"metrics": {"loss": float("nan")}},
         {"weights": {**_WEIGHTS, "extra": torch.zeros(1)}},
         {"weights": {"w": _WEIGHTS["w"]}},
@@ -44,13 +45,13 @@ def test_what_is_declared_may_leave():
 )
 def test_what_is_not_declared_stays(changes):
     with pytest.raises(ProtocolError, match="FS2120"):
-        check_declared(SemiAnAgg(_SETUP), _TASK, _update(**changes))
+        check_declared(SemiAnAgg(_SETUP), _TASK, _update(**changes), 3)
 
 
 def test_a_method_without_statistics_may_not_send_diversity():
     sent = _update(statistics={DIVERSITY: torch.zeros(3)})
     with pytest.raises(ProtocolError, match="'diversity'"):
-        check_declared(SupervisedFedAvg(_SETUP), _TASK, sent)
+        check_declared(SupervisedFedAvg(_SETUP), _TASK, sent, 3)
 
 
 def test_every_field_is_listed_with_its_size():

@@ -21,6 +21,9 @@ EDGES = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995,
 PREFIX = "confidence_from_"
 """Metrics of an unlabeled client: this and the bin's beginning, the count as value."""
 
+MOST_IMAGES = 2**40
+"""More than anybody has; sums over sites stay exact."""
+
 _PRIOR = 1.0
 
 
@@ -57,8 +60,18 @@ def as_metrics(counts: Tensor) -> dict[str, float]:
 
 
 def from_metrics(metrics: Mapping[str, float]) -> list[float]:
-    """Read the counts of all bins back."""
-    return [metrics.get(f"{PREFIX}{edge:g}", 0.0) for edge in EDGES]
+    """Read the counts of all bins back; none if they cannot be true.
+
+    They are a site's word. Counts below zero could sum to nothing, which the estimate
+    would divide by.
+    """
+    counts = [metrics.get(f"{PREFIX}{edge:g}", 0.0) for edge in EDGES]
+    return counts if all(map(is_count, counts)) else [0.0] * len(EDGES)
+
+
+def is_count(number: float) -> bool:
+    """Say whether a number from outside can be a number of images."""
+    return 0 <= number <= MOST_IMAGES and number == int(number)
 
 
 def calibrate(probs: Tensor, labels: Tensor) -> Calibration:

@@ -21,7 +21,7 @@ import torch
 
 from fedsemi.guard import Guard, clip_scales
 from fedsemi.idleness import idle_clients
-from fedsemi.messages import ClientInfo, Task, Update
+from fedsemi.messages import Answer, ClientInfo, Failure, Task, Update
 from fedsemi.replies import Refused, Reply, Statistic, checked
 from fedsemi.weights import digest
 
@@ -99,7 +99,7 @@ class Gate:
     def check(
         self,
         tasks: Sequence[Task],
-        updates: Sequence[Update],
+        updates: Sequence[Answer],
         clients: Sequence[ClientInfo],
         state: GateState,
     ) -> Check:
@@ -113,7 +113,7 @@ class Gate:
         """
         infos = {client.id: client for client in clients}
         if not self.guard.enabled:
-            passed = sorted(updates, key=_place)
+            passed = sorted((u for u in updates if isinstance(u, Update)), key=_place)
             quorum = self._quorum(tasks, passed, infos)
             return Check(passed, _counted(state, quorum), len(tasks), quorum=quorum)
         round = tasks[0].round if tasks else 0
@@ -132,13 +132,16 @@ class Gate:
     def _sifted(
         self,
         tasks: Sequence[Task],
-        updates: Sequence[Update],
+        updates: Sequence[Answer],
         infos: Mapping[int, ClientInfo],
     ) -> tuple[list[Reply], list[Rejection]]:
         """Keep one good reply per task, in canonical order."""
         asked = {(task.group, task.client): task for task in tasks}
         good, dropped = list[Reply](), list[Rejection]()
         for update in updates:
+            if isinstance(update, Failure):
+                dropped.append(Rejection(update.client, 0, update.code, update.reason))
+                continue
             try:
                 task = asked.get(_place(update))
                 if task is None:
@@ -197,10 +200,7 @@ class Gate:
         labeled = {client for client in asked if infos[client].num_labeled}
         needs = (
             (labeled, self.guard.min_labeled),
-            (
-                asked - labeled,
-                self.guard.min_unlabeled,
-            ),
+            (asked - labeled, self.guard.min_unlabeled),
         )
         return all(len(heard & part) >= min(least, len(part)) for part, least in needs)
 

@@ -77,3 +77,20 @@ class Update:
     metrics: Mapping[str, float] = field(default_factory=dict)
     """For logs only; no aggregation may read it."""
     group: int = 0
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What stands for an answer that cannot be used; the gate counts it as dropped.
+
+    A client that is away or late is just missing. One that sends what cannot be read,
+    or breaks its task off again and again, has failed.
+    """
+
+    client: int
+    code: str
+    reason: str
+    """Fit to be printed."""
+
+
+Answer = Update | Failure

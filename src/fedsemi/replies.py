@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from fedsemi.messages import ClientInfo, Task, Update
+from fedsemi.printable import printable
 
 _TOLERANCE = 1e-3
 _MOST_STEPS = 2**31
@@ -26,7 +27,7 @@ class Refused(Exception):
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)
         self.code = code
-        self.reason = reason
+        self.reason = printable(reason)  # it may quote what a site has sent
 
 
 @dataclass(frozen=True)

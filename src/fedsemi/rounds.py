@@ -8,7 +8,7 @@ from typing import Generic, Protocol
 
 from fedsemi.errors import ProtocolError
 from fedsemi.gate import MOST_SKIPS, Check, Gate, Notice, Rejection, cap_notices
-from fedsemi.messages import ClientInfo, Memory, Task, Update
+from fedsemi.messages import Answer, ClientInfo, Memory, Task, Update
 from fedsemi.method import Method, S
 
 
@@ -16,13 +16,13 @@ class Engine(Protocol):
     """Where tasks are carried out: in this process, in workers, or on a network."""
 
     def clients(self) -> Sequence[ClientInfo]:
-        """List the clients that can be asked."""
+        """List the clients that can be asked; more may join from round to round."""
         ...
 
-    def run(self, tasks: Sequence[Task]) -> Sequence[Update]:
+    def run(self, tasks: Sequence[Task]) -> Sequence[Answer]:
         """Carry out tasks; return the answers sorted by (group, client).
 
-        The tasks of one client run in the order given. A client that failed to answer
+        The tasks of one client run in the order given. A client that did not answer
         is missing from the result. The answers are valid until the next call.
         """
         ...
@@ -85,6 +85,7 @@ def run(
     """
     gate = gate or Gate()
     while state.round < rounds:
+        state = _joined(state, engine.clients())
         before, checks = state, list[Check]()
         while state.round == before.round:
             tasks = method.plan(state)
@@ -97,6 +98,15 @@ def run(
             state = replace(state, gate=check.state)
             checks.append(check)
         yield Round(state, checks)
+
+
+def _joined(state: S, clients: Sequence[ClientInfo]) -> S:
+    """Take in clients that have come since; those who are known stay as they are."""
+    known = {client.id: client for client in state.clients}
+    merged = {client.id: client for client in clients} | known
+    if len(merged) == len(known):
+        return state
+    return replace(state, clients=tuple(merged[id] for id in sorted(merged)))
 
 
 def _skipped(before: S, check: Check) -> S:

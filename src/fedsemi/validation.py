@@ -8,7 +8,6 @@ that a site does not have.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -18,7 +17,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from fedsemi.calibration import EDGES, Calibration, calibrate, calibration_gaps
+from fedsemi.calibration import (
+    EDGES,
+    Calibration,
+    calibrate,
+    calibration_gaps,
+    is_count,
+)
 from fedsemi.data.augment import Views
 from fedsemi.data.dataset import ImageSet
 from fedsemi.evaluate import predict
@@ -30,6 +35,9 @@ PREFIX = "held_out_"
 """Metrics of a labeled site: this, a field of `Findings`, and the place in it."""
 
 Numbers = tuple[float, ...]
+
+_LEAST_PROB = 1e-12
+_MOST_LOSS = 1 - math.log(_LEAST_PROB)  # rounding included
 
 
 @dataclass(frozen=True)
@@ -77,14 +85,12 @@ class Findings:
         cls, metrics: Mapping[str, float], num_classes: int
     ) -> Findings | None:
         """Read them back; None if there are none, or none that can be true."""
-        sizes = {"loss": 1, "class": num_classes, "bin": len(EDGES)}
         found = cls(
             **{
-                field.name: tuple(
-                    metrics.get(f"{PREFIX}{field.name}_{place}", 0.0)
-                    for place in range(sizes[field.name.split("_")[0]])
+                name: tuple(
+                    metrics.get(f"{PREFIX}{name}_{place}", 0.0) for place in range(size)
                 )
-                for field in fields(cls)
+                for name, size in _sizes(num_classes).items()
             }
         )
         return found if found._possible() else None
@@ -100,11 +106,12 @@ class Findings:
         ]
         num = sum(self.class_count)
         return (
-            0 < num < math.inf
-            and all(0 <= right <= count for right, count in pairs)
+            num > 0
+            and all(is_count(n) for pair in pairs for n in pair)
+            and all(right <= count for right, count in pairs)
             and sum(self.bin_count) == num
             and all(abs(gap) <= num for gap in self.bin_gap)
-            and 0 <= self.loss[0] < math.inf
+            and 0 <= self.loss[0] <= _MOST_LOSS * num
         )
 
     def validation(self) -> Validation:
@@ -123,8 +130,18 @@ class Findings:
         )
 
 
-METRIC = re.compile(f"{PREFIX}({'|'.join(f.name for f in fields(Findings))})_[0-9]+")
-"""The names of the metrics that findings travel as, and no others."""
+def metric_names(num_classes: int) -> frozenset[str]:
+    """Return the names of the metrics that findings travel as, and no others."""
+    sizes = _sizes(num_classes)
+    return frozenset(
+        f"{PREFIX}{name}_{place}" for name in sizes for place in range(sizes[name])
+    )
+
+
+def _sizes(num_classes: int) -> dict[str, int]:
+    """Return how many numbers each field of `Findings` holds."""
+    kinds = {"loss": 1, "class": num_classes, "bin": len(EDGES)}
+    return {f.name: kinds[f.name.split("_")[0]] for f in fields(Findings)}
 
 
 def with_findings(
@@ -196,7 +213,9 @@ class Validator:
         clean = predict(model, images, setup.views, device=setup.device)
         weak = predict(model, images, views, device=setup.device)
         # Bounded for impossible answers.
-        losses = F.nll_loss(clean.clamp_min(1e-12).log(), labels, reduction="none")
+        losses = F.nll_loss(
+            clean.clamp_min(_LEAST_PROB).log(), labels, reduction="none"
+        )
         right = labels[clean.argmax(1) == labels]
         count = partial(torch.bincount, minlength=setup.model.num_classes)
         calibration = calibrate(weak, labels)

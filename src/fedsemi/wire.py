@@ -1,4 +1,4 @@
-"""What may leave a site: declared here, checked at the site, shown by `fedsemi wire`.
+"""What may leave a site: declared here, checked on both sides, see `fedsemi wire`.
 
 A method declares the statistics that its updates carry in its `statistics`, the same
 declaration that the server's gate reads. All else is the same for all methods.
@@ -15,7 +15,8 @@ from fedsemi.calibration import EDGES, PREFIX
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Update
 from fedsemi.method import Method
-from fedsemi.validation import METRIC as HELD_OUT
+from fedsemi.validation import PREFIX as HELD_OUT
+from fedsemi.validation import metric_names
 from fedsemi.weights import num_bytes
 
 METRICS = frozenset(
@@ -61,14 +62,20 @@ def declared_statistics(method: Method[Any]) -> tuple[str, ...]:
     return tuple(getattr(method, "statistics", {}))
 
 
-def check_declared(method: Method[Any], task: Task, update: Update) -> None:
+def declared_metrics(num_classes: int) -> frozenset[str]:
+    """Return the names of all metrics that a site may send."""
+    return METRICS | metric_names(num_classes)
+
+
+def check_declared(
+    method: Method[Any], task: Task, update: Update, num_classes: int
+) -> None:
     """Refuse to send an update that holds anything the method has not declared."""
-    known = declared_statistics(method)
+    known, metrics = declared_statistics(method), declared_metrics(num_classes)
     for name in update.statistics:
         _require(name in known, f"the statistic '{name}'")
     for name, number in update.metrics.items():
-        known_metric = name in METRICS or HELD_OUT.fullmatch(name)
-        _require(bool(known_metric), f"the metric '{name}'")
+        _require(name in metrics, f"the metric '{name}'")
         _require(math.isfinite(number), f"'{name}' = {number}")
     for name in update.weights.keys() ^ task.weights.keys():
         _require(False, f"the weights '{name}' without being asked")
@@ -91,7 +98,7 @@ def fields_of(update: Update) -> Iterator[Field]:
         kind = f"{str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)}"
         size = num_bytes({name: tensor})
         yield Field(f"statistics.{name}", kind, size, "read by the server")
-    counts = [name for name in update.metrics if HELD_OUT.fullmatch(name)]
+    counts = [name for name in update.metrics if name.startswith(HELD_OUT)]
     for name in update.metrics:
         if name not in counts:
             yield Field(f"metrics.{name}", "number", 8, "for the log only")

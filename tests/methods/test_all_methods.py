@@ -47,7 +47,7 @@ def one_round(method: Method[Any], clients: list[Client]) -> ServerState:
         tasks, updates = method.plan(state), []
         for task in tasks:
             update, _ = method.train(task, by_id[task.client], {})
-            check_declared(method, task, update)
+            check_declared(method, task, update, method.setup.model.num_classes)
             updates.append(update)
         check = gate.check(tasks, updates, state.clients, state.gate)
         assert not check.dropped and check.quorum

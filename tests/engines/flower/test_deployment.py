@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -255,6 +256,48 @@ def test_bad_replies_are_dropped_and_an_honest_one_counts_again(tmp_path):
     assert any("round 2, site 2: FS2105" in line for line in lines), lines
     model = read_weights(tmp_path / "coordinator/run/model.safetensors")
     assert all(value.isfinite().all() for value in model.values())
+
+
+def test_a_site_whose_training_dies_does_not_hold_the_others_up(tmp_path):
+    """Its SuperNode lives on, so that it is there and never answers with anything."""
+    coordinator, sites, server = _deal(tiny(rounds=2), tmp_path, Patience(3600))
+    lines: list[str] = []
+    with coordinator.serving(), running_sites(sites[:2], server):
+        unruly = _unruly("die", sites[2], server)
+        try:
+            coordinator.submit()
+            coordinator.wait(lines.append)
+        finally:
+            processes.stop(unruly)
+    records = _records(tmp_path)
+    present = [sorted(record["clients"]) for record in records]
+    assert present == [["0"], ["0", "1"], ["0", "1"]]
+    dropped = [[each["code"] for each in record["dropped"]] for record in records]
+    assert dropped == [[], ["FS5031"], ["FS5031"]], lines
+    assert _log(sites[2]).count("dies now") == 2 * 3
+
+
+def test_a_key_cannot_be_another_site(tmp_path):
+    """Site 2 says that it is site 0, before that one has come; site 0 joins anyway."""
+    coordinator, sites, server = _deal(tiny(rounds=1), tmp_path)
+    coordinator = replace(coordinator, num_sites=2)
+    shutil.copy(sites[0] / "site.json", sites[2] / "site.json")
+    shutil.copy(sites[0] / "site.safetensors", sites[2] / "site.safetensors")
+    log = coordinator.folder / "coordinator.log"
+    with coordinator.serving(), running_sites(sites[2:], server):
+        coordinator.submit()
+        _until(lambda: log.exists() and "FS2125" in log.read_text())
+        with running_sites(sites[:2], server):
+            coordinator.wait(print)
+    said = log.read_text()
+    assert "FS2125 site 2 is refused: it says that it is site 0" in said
+    assert said.index("FS2125") < said.index("site 0 joined")
+    assert [sorted(record["clients"]) for record in _records(tmp_path)] == [
+        ["0"],
+        ["0", "1"],
+    ]
+    counts = json.loads((coordinator.folder / "enrolled/site-1.json").read_text())
+    assert counts["num_unlabeled"] > 0 == counts["num_labeled"]
 
 
 def test_strangers_are_refused(tmp_path):

@@ -17,6 +17,7 @@ from fedsemi.engines.flower.simulate import conduct_on_loopback, dealt, run_on_g
 from fedsemi.engines.in_process import InProcess
 from fedsemi.errors import ProtocolError
 from fedsemi.experiment import Judge, conduct
+from fedsemi.messages import Failure, Update
 from fedsemi.weights import digest
 
 from .conftest import tiny
@@ -44,7 +45,10 @@ class Unruly(LoopbackGrid):
 
 
 def _round(simulation, spoil, patience=_IMPATIENT):
-    """Run one SemiAnAgg round on a grid with an unruly third site."""
+    """Run one SemiAnAgg round on a grid with an unruly third site.
+
+    Returns the sites that answered, and what the others did wrong.
+    """
     method = simulation.method(simulation.experiment.stages[1])
     with dealt(simulation) as app:
         grid = Unruly(app, 3, spoil)
@@ -52,7 +56,10 @@ def _round(simulation, spoil, patience=_IMPATIENT):
         roster.wait_for(3, 10)
         with FlowerEngine(grid, roster, 1, patience) as engine:
             state = method.init(simulation.initial_weights(), engine.clients(), 1)
-            return [u.client for u in engine.run(method.plan(state))]
+            answers = engine.run(method.plan(state))
+    updates = [each.client for each in answers if isinstance(each, Update)]
+    failures = [each for each in answers if isinstance(each, Failure)]
+    return updates, [f"{each.client}: {each.code} {each.reason}" for each in failures]
 
 
 @pytest.mark.parametrize("method", _PARITY)
@@ -64,14 +71,51 @@ def test_a_loopback_grid_gives_the_same_bits_as_this_process(method):
 
 
 def test_a_late_answer_costs_that_site_only_this_round(simulation):
-    assert _round(simulation, lambda reply, message: None) == [0, 1]
+    assert _round(simulation, lambda reply, message: None) == ([0, 1], [])
 
 
-def test_a_dead_site_is_missing(simulation):
+def test_a_task_that_is_broken_off_again_and_again_is_a_failure(simulation):
+    """The training process dies each time; nobody waits for the deadline."""
+    asked = []
+
     def die(reply, message):
-        return Message(Error(1, "node is gone"), reply_to=message)
+        asked.append(message)
+        return Message(Error(1, "node is gone\nsite 9 joined"), reply_to=message)
 
-    assert _round(simulation, die, replace(_IMPATIENT, deadline=0.2)) == [0, 1]
+    answered, failed = _round(simulation, die, Patience(deadline=3600))
+    assert answered == [0, 1]
+    assert len(asked) == 1 + Patience().repeats == 3
+    assert failed == [
+        "2: FS5031 the site broke the task off: node is gone\\nsite 9 joined"
+    ]
+
+
+def test_a_task_that_is_broken_off_once_is_done_the_second_time(simulation):
+    asked = []
+
+    def stumble(reply, message):
+        asked.append(message)
+        broken = Message(Error(1, "killed"), reply_to=message)
+        return broken if len(asked) == 1 else reply
+
+    assert _round(simulation, stumble, Patience(3600)) == ([0, 1, 2], [])
+
+
+def test_a_site_that_goes_away_in_the_middle_has_not_failed(simulation):
+    def leave(reply, message):
+        leaving.append(3)
+        return Message(Error(1, "gone"), reply_to=message)
+
+    leaving = []
+    get = LoopbackGrid.get_node_ids
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            LoopbackGrid,
+            "get_node_ids",
+            lambda grid: [node for node in get(grid) if node not in leaving],
+        )
+        assert _round(simulation, leave, Patience(3600)) == ([0, 1], [])
+    assert len(leaving) == 1
 
 
 def test_an_oversized_answer_is_dropped(simulation):
@@ -80,7 +124,8 @@ def test_an_oversized_answer_is_dropped(simulation):
         giant = {**update.weights, "giant": torch.zeros(1_000_000)}
         return Message(encode_update(replace(update, weights=giant)), reply_to=message)
 
-    assert _round(simulation, grow) == [0, 1]
+    answered, (failed,) = _round(simulation, grow)
+    assert answered == [0, 1] and failed.startswith("2: FS2105 the answer holds 4,0")
 
 
 def test_an_answer_to_another_round_is_dropped(simulation):
@@ -88,7 +133,8 @@ def test_an_answer_to_another_round_is_dropped(simulation):
         update = replace(decode_update(reply.content), round=17)
         return Message(encode_update(update), reply_to=message)
 
-    assert _round(simulation, stale) == [0, 1]
+    answered, failed = _round(simulation, stale)
+    assert (answered, failed) == ([0, 1], ["2: FS2106 the answer is to another task"])
 
 
 def test_a_nan_reply_is_dropped_by_the_gate_and_the_run_goes_on(simulation):

@@ -70,6 +70,15 @@ def test_a_site_that_does_not_fit_is_refused_by_name(simulation, field, value):
         check_introduction(simulation, replace(honest, **{field: value}))
 
 
+def test_what_a_site_calls_its_release_is_not_printed_raw(simulation):
+    honest = introduction_of(simulation, _INFO, simulation.class_names)
+    forged = "1\nsite 9 joined\x1b[2J"
+    with pytest.raises(ProtocolError) as raised:
+        check_introduction(simulation, replace(honest, fedsemi=forged, torch=forged))
+    assert str(raised.value).isprintable()
+    assert str(raised.value).count("1\\nsite 9 joined\\x1b[2J") == 2
+
+
 def test_negative_counts_are_refused(simulation):
     strange = introduction_of(simulation, ClientInfo(2, -1, 4), simulation.class_names)
     with pytest.raises(ProtocolError, match="FS2104"):

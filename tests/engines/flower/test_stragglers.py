@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("flwr")
 
-from fedsemi.engines.flower import engine, post, roster
+from fedsemi.engines.flower import roster
 from fedsemi.engines.flower.engine import Patience
 from fedsemi.engines.flower.loopback import LoopbackGrid
 from fedsemi.engines.flower.simulate import dealt, run_on_grid
@@ -20,19 +19,6 @@ from fedsemi.weights import digest
 from .conftest import tiny
 
 _DEADLINE = 60.0
-
-
-class Clock:
-    """Time that passes only while somebody sleeps."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def monotonic(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += max(seconds, 0.01)
 
 
 class Slow(LoopbackGrid):
@@ -70,11 +56,7 @@ class Absent(InProcess):
         return super().run(there)
 
 
-def check_late_answers(rounds, monkeypatch, promise):
-    clock = Clock()
-    ticking = SimpleNamespace(monotonic=clock.monotonic, sleep=clock.sleep)
-    for module in (engine, post, roster):
-        monkeypatch.setattr(module, "time", ticking)
+def check_late_answers(rounds, clock, promise):
     simulation = tiny(rounds=rounds)
     clients = simulation.federation.clients
     with dealt(simulation) as app:
@@ -96,10 +78,10 @@ def check_late_answers(rounds, monkeypatch, promise):
     assert missing > rounds / 2 and failed == 0
 
 
-def test_a_late_answer_leaves_the_bits_of_an_absent_site(monkeypatch, promise):
-    check_late_answers(16, monkeypatch, promise)
+def test_a_late_answer_leaves_the_bits_of_an_absent_site(clock, promise):
+    check_late_answers(16, clock, promise)
 
 
 @pytest.mark.slow
-def test_late_answers_over_a_hundred_rounds_change_no_bit(monkeypatch, promise):
-    check_late_answers(100, monkeypatch, promise)
+def test_late_answers_over_a_hundred_rounds_change_no_bit(clock, promise):
+    check_late_answers(100, clock, promise)

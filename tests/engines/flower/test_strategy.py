@@ -49,6 +49,24 @@ def test_flowers_own_loop_gives_the_same_bits(method, flower_rounds):
     assert grid.sent["query"] == 3  # each site is asked once who it is
 
 
+def test_a_strange_reply_does_not_end_flowers_own_loop(simulation):
+    class Strange(LoopbackGrid):
+        def answer(self, message):
+            reply = super().answer(message)
+            meta = message.metadata
+            if meta.dst_node_id == 3 and meta.message_type == "train":
+                reply.content["metrics"]["patient"] = 1.0
+            return reply
+
+    with dealt(simulation) as app:
+        strategy = MethodStrategy(simulation, stage=1, num_sites=3)
+        result = strategy.start(Strange(app, 3), strategy.initial_arrays(), 1)
+    assert set(result.train_metrics_clientapp[1]) == {
+        "contribution-0",
+        "contribution-1",
+    }
+
+
 def test_a_method_that_asks_a_client_twice_is_refused_with_a_remedy():
     simulation = tiny("rscfed")
     with dealt(simulation) as app:

@@ -1,10 +1,12 @@
 """A site that misbehaves after its own checks; started in place of `warm_node`.
 
-python unruly_site.py spoil|hang HOME PORT …
+python unruly_site.py spoil|hang|die HOME PORT …
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
 from dataclasses import replace
@@ -40,6 +42,14 @@ def hang(desk: Desk, order: Order) -> Update:
     if order.stage == 1 and order.task.round == 1:
         print("hangs now", flush=True)
         time.sleep(3600)
+    return _honest(desk, order)
+
+
+def die(desk: Desk, order: Order) -> Update:
+    """Let the process that trains be killed, as for want of memory."""
+    if order.stage == 1:
+        print("dies now", flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
     return _honest(desk, order)
 
 

@@ -47,6 +47,8 @@ def make_certificates(
         public = make_site_key(site_keys / SITE_KEY)
         enrolled = make_folder(coordinator / "enrolled")
         write_whole(enrolled / f"{site.name}.pub", public)
+        # Counts are bound to a key, and this is a new one.
+        (enrolled / f"{site.name}.json").unlink(missing_ok=True)
 
 
 def make_site_key(path: Path) -> bytes:

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
-from safetensors import SafetensorError
-from safetensors.torch import load, save
+from safetensors import SafetensorError, deserialize
+from safetensors.torch import save
 from torch import Tensor
 
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Update
 
 _PACKED = "safetensors"
-_DTYPES = frozenset(
-    (
-        torch.float64,
-        torch.float32,
-        torch.float16,
-        torch.int64,
-        torch.int32,
-        torch.int16,
-        torch.int8,
-        torch.uint8,
-        torch.bool,
-    )
-)
+_DTYPES = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I16": torch.int16,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+}
+_MOST_NUMBERS = 2**40  # an empty tensor of more has strides that no machine can count
+_MOST_TEXT = 100
 _UPDATE_INTEGERS = (
     "client",
     "round",
@@ -118,23 +119,28 @@ def encode_update(update: Update) -> RecordDict:
     )
 
 
-def decode_update(content: RecordDict, limit: int | None = None) -> Update:
-    """Read an update of at most `limit` bytes of tensors, or raise ProtocolError."""
+def decode_update(
+    content: RecordDict,
+    limit: int | None = None,
+    metrics: Collection[str] | None = None,
+) -> Update:
+    """Read an update, or raise ProtocolError.
+
+    Args:
+        content: What a site sent.
+        limit: The most bytes that it may hold, texts and names included.
+        metrics: The names that its metrics may have.
+    """
     _exactly(content, {"update", "weights", "statistics", "metrics"})
     if limit is not None and (size := num_bytes(content)) > limit:
         raise ProtocolError(
             f"the answer holds {size:,} bytes, but at most {limit:,} are due",
             code="FS2105",
         )
-    metrics = content["metrics"]
-    if not isinstance(metrics, MetricRecord) or not all(
-        isinstance(number, int | float) for number in metrics.values()
-    ):
-        raise ProtocolError("a metric is not a number", code="FS2101")
     return Update(
         weights=decode_tensors(content["weights"]),
         statistics=decode_tensors(content["statistics"]),
-        metrics={name: float(n) for name, n in metrics.items()},  # type: ignore[arg-type]
+        metrics=_metrics(content["metrics"], metrics),
         **_integers(content["update"], _UPDATE_INTEGERS),
     )
 
@@ -154,8 +160,16 @@ def decode_introduction(content: RecordDict) -> Introduction:
         raise ProtocolError(f"a strange introduction: {error}", code="FS2101") from None
     kinds = {"int": int, "str": str, "list[str]": list}
     for name, kind in Introduction.__annotations__.items():
-        if type(getattr(found, name)) is not kinds[kind]:
+        value = getattr(found, name)
+        if type(value) is not kinds[kind]:
             raise ProtocolError(f"'{name}' is not {kind}", code="FS2101")
+        texts = value if isinstance(value, list) else [str(value)]
+        for text in texts:
+            if type(text) is not str or len(text) > _MOST_TEXT:
+                raise ProtocolError(
+                    f"'{name}' holds no text of up to {_MOST_TEXT} letters",
+                    code="FS2101",
+                )
     return found
 
 
@@ -173,30 +187,61 @@ def encode_tensors(tensors: Mapping[str, Tensor]) -> ArrayRecord:
 
 
 def decode_tensors(record: Any) -> dict[str, Tensor]:
-    """Unpack named tensors; sizes are compared before anything is allocated."""
+    """Unpack named tensors; all that is claimed of them is compared before."""
     if not isinstance(record, ArrayRecord) or set(record) != {_PACKED}:
         raise ProtocolError("tensors are missing", code="FS2101")
     try:
-        tensors = load(record[_PACKED].data)
-    except (SafetensorError, KeyError, ValueError) as error:
+        # Compares sizes, shapes and types with each other and with what is there.
+        packed = deserialize(record[_PACKED].data)  # type: ignore[no-untyped-call]
+    except (SafetensorError, ValueError) as error:
         raise ProtocolError(f"tensors are unreadable: {error}", code="FS2105") from None
-    for name, tensor in tensors.items():
-        if tensor.dtype not in _DTYPES:
-            raise ProtocolError(f"'{name}' is of {tensor.dtype}", code="FS2102")
-    return tensors
+    return {name: _tensor(name, **parts) for name, parts in packed}
+
+
+def _tensor(name: str, shape: list[int], dtype: str, data: bytearray) -> Tensor:
+    if dtype not in _DTYPES:
+        raise ProtocolError(f"'{name}' is of {dtype}", code="FS2102")
+    if math.prod(max(side, 1) for side in shape) > _MOST_NUMBERS:
+        raise ProtocolError(f"'{name}' is of shape {shape}", code="FS2102")
+    if dtype == "BOOL" and max(data, default=0) > 1:
+        raise ProtocolError(f"'{name}' is neither true nor false", code="FS2102")
+    if not data:
+        return torch.empty(shape, dtype=_DTYPES[dtype])
+    return torch.frombuffer(data, dtype=_DTYPES[dtype]).reshape(shape)
+
+
+def _metrics(record: Any, known: Collection[str] | None) -> dict[str, float]:
+    if not isinstance(record, MetricRecord):
+        raise ProtocolError("metrics are missing", code="FS2101")
+    for name, number in record.items():
+        if known is not None and name not in known:
+            raise ProtocolError(
+                f"the metric '{name}' is not declared in wire.METRICS", code="FS2120"
+            )
+        if not isinstance(number, int | float) or not math.isfinite(number):
+            raise ProtocolError(f"the metric '{name}' is no number", code="FS2101")
+    return {name: float(n) for name, n in record.items()}  # type: ignore[arg-type]
 
 
 def num_bytes(content: RecordDict) -> int:
-    """Add up the bytes of all arrays as they travel."""
+    """Add up the bytes of all that travels: arrays, numbers, names and texts."""
     return sum(
-        len(array.data)
-        for record in content.array_records.values()
-        for array in record.values()
+        len(name) + sum(_size(key) + _size(value) for key, value in record.items())
+        for name, record in content.items()
     )
 
 
+def _size(value: object) -> int:
+    if isinstance(value, Array):
+        about = len(value.dtype) + len(value.stype) + 8 * len(value.shape)
+        return about + len(value.data)
+    if isinstance(value, list):
+        return sum(map(_size, value))
+    return len(value) if isinstance(value, str | bytes) else 8
+
+
 def _exactly(content: RecordDict, names: set[str]) -> None:
-    for name in content.keys() ^ names:
+    for name in sorted(content.keys() ^ names):
         what = "undeclared" if name in content else "missing"
         raise ProtocolError(f"the record '{name}' is {what}", code="FS2101")
 

@@ -17,6 +17,7 @@ from fedsemi.data.site import read_test_set
 from fedsemi.engines.flower.client_app import client_app, deployed_desk
 from fedsemi.engines.flower.engine import Patience
 from fedsemi.engines.flower.processes import die_with_parent
+from fedsemi.engines.flower.register import Register
 from fedsemi.engines.flower.roster import Roster
 from fedsemi.engines.flower.simulate import run_on_grid
 from fedsemi.errors import FedSemiError
@@ -64,7 +65,7 @@ def _run(grid: Grid, context: Context, folder: Path, console: Console) -> None:
     patience = Patience(float(config["deadline"]), float(config["quorum"]))
     sites, join = int(config["sites"]), float(config["join"])
     with open_run(folder / "run", blueprint) as record:
-        roster = Roster(grid, blueprint)
+        roster = Roster(grid, blueprint, Register(folder))
         roster.wait_for(sites, join)
         judge = Judge(read_test_set(folder))
         steps = run_on_grid(grid, blueprint, judge, roster, patience, record.start)

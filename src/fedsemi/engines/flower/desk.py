@@ -15,6 +15,7 @@ from fedsemi.engines.flower.memory import MemoryStore
 from fedsemi.engines.in_process import one_thread, train_client
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import ClientInfo, Update
+from fedsemi.printable import printable
 from fedsemi.validation import with_findings
 from fedsemi.weights import digest
 from fedsemi.wire import check_declared
@@ -57,7 +58,7 @@ class Desk:
             update, memory = train_client(method, task, client, memory)
             setup, held_out = blueprint.setup(stage), self.site.held_out
             update = with_findings(update, held_out, setup, task)
-        check_declared(method, task, update)
+        check_declared(method, task, update, setup.model.num_classes)
         self.memory.put(order.stage, task.round, task.seed, memory)
         oldest = task.round - _ROUNDS_KEPT
         self.memory.forget_before(order.stage, oldest, keep=order.after)
@@ -98,8 +99,8 @@ def check_introduction(blueprint: Blueprint, found: Introduction) -> ClientInfo:
         if here != there:
             raise ProtocolError(
                 f"site {found.client} is refused: its {name} is {_short(there)}, not "
-                f"{_short(here)}; {remedy} (torch {found.torch} there, {due.torch} "
-                "here)",
+                f"{_short(here)}; {remedy} (torch {_short(found.torch)} "
+                f"there, {due.torch} here)",
                 code="FS2115",
             )
     if min(info.id, info.num_labeled, info.num_unlabeled) < 0:
@@ -108,5 +109,4 @@ def check_introduction(blueprint: Blueprint, found: Introduction) -> ClientInfo:
 
 
 def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    return printable(str(value), 60)

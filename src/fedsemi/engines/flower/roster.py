@@ -1,8 +1,9 @@
-"""Who is there: which node is which site, learned by asking each node once."""
+"""Who is there: which node is which site, learned by asking each node."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
@@ -13,23 +14,35 @@ from flwr.serverapp import Grid
 from fedsemi.blueprint import Blueprint
 from fedsemi.engines.flower.codec import decode_introduction
 from fedsemi.engines.flower.desk import check_introduction
-from fedsemi.engines.flower.post import exchange, logger
-from fedsemi.errors import ProtocolError
+from fedsemi.engines.flower.post import AWAY, Refusal, exchange, logger
+from fedsemi.engines.flower.register import Register
+from fedsemi.errors import FedSemiError, ProtocolError
 from fedsemi.messages import ClientInfo
+from fedsemi.printable import printable
 
 _QUERY_SECONDS = 120.0
+_TRIES = 3
+"""How often a node may introduce itself: everybody else waits meanwhile."""
 
 
 class Roster:
-    """The sites that fit the blueprint, and the nodes that they answer from."""
+    """The sites that fit the blueprint, and the nodes that they answer from.
 
-    def __init__(self, grid: Grid, blueprint: Blueprint) -> None:
+    Without a register, as in a simulation, sites are believed who they say they are.
+    """
+
+    def __init__(
+        self, grid: Grid, blueprint: Blueprint, register: Register | None = None
+    ) -> None:
+        self.blueprint = blueprint
         self._grid = grid
-        self._blueprint = blueprint
+        self._register = register
         self._nodes: dict[int, int] = {}
         self._infos: dict[int, ClientInfo] = {}
         self._asked: set[int] = set()
-        self._present: set[int] = set()
+        self._tries: Counter[int] = Counter()
+        self._present: dict[int, bytes] = {}
+        """The public key of each node that is connected."""
         self.refusals: list[str] = []
 
     def wait_for(self, num_sites: int, seconds: float) -> None:
@@ -51,12 +64,15 @@ class Roster:
     def online(self) -> Mapping[int, int]:
         """Return the node of each site that is connected now; meet new nodes."""
         with suppress(httpx.HTTPError):  # a busy SuperLink: go by its last answer
-            self._present = set(self._grid.get_node_ids())
-        present = self._present
-        self._meet(present - self._asked, present)
-        return {id: node for id, node in self._nodes.items() if node in present}
+            found = self._grid.get_nodes()
+            self._present = {node.node_id: node.public_key for node in found}
+        # Who was refused may come back with the mistake repaired.
+        self._asked &= self._present.keys() | set(self._nodes.values())
+        new = self._present.keys() - self._asked
+        self._meet({node for node in new if self._tries[node] < _TRIES})
+        return {id: node for id, node in self._nodes.items() if node in self._present}
 
-    def _meet(self, nodes: set[int], present: set[int]) -> None:
+    def _meet(self, nodes: set[int]) -> None:
         if not nodes:
             return
         content = RecordDict({"query": ConfigRecord({"v": 1})})
@@ -65,18 +81,23 @@ class Roster:
         post = exchange(self._grid, letters, "query", decode_introduction, deadline)
         for node, found in sorted(post.items()):
             try:
-                self._admit(node, check_introduction(self._blueprint, found), present)
-            except ProtocolError as error:
-                post.refused[node] = str(error)
+                self._admit(node, check_introduction(self.blueprint, found))
+            except FedSemiError as error:
+                reason = Refusal(error.code, printable(str(error.args[0]), 600))
+                post.refused[node] = reason
         # A node that was cut off in the middle is asked again when it is back.
         self._asked |= nodes - post.lost
-        for node, reason in post.refused.items():
-            self.refusals.append(reason)
-            logger.warning("node %s: %s", node, reason)
+        unsent = {n for n, refusal in post.refused.items() if refusal.code == AWAY}
+        self._tries.update(nodes - unsent)
+        for node, refusal in post.refused.items():
+            self.refusals.append(str(refusal))
+            logger.warning("node %s: %s", node, refusal)
 
-    def _admit(self, node: int, info: ClientInfo, present: set[int]) -> None:
+    def _admit(self, node: int, info: ClientInfo) -> None:
+        if self._register is not None:
+            self._register.check(self._present[node], info)
         known = self._nodes.get(info.id)
-        if known in present:
+        if known is not None and known != node and known in self._present:
             raise ProtocolError(
                 f"site {info.id} is refused: another node has this id; give every "
                 "site folder its own id in site.json",

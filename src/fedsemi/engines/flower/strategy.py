@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
@@ -19,16 +20,14 @@ from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
 from fedsemi.blueprint import Blueprint
-from fedsemi.engines.flower.codec import (
-    Order,
-    decode_update,
-    encode_order,
-)
-from fedsemi.engines.flower.post import logger
+from fedsemi.engines.flower.codec import Order, decode_update, encode_order
+from fedsemi.engines.flower.post import SPARE_BYTES, logger, read
 from fedsemi.engines.flower.roster import Roster
-from fedsemi.errors import FedSemiError, ProtocolError
+from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Update
 from fedsemi.seeds import seed_of
+from fedsemi.weights import num_bytes
+from fedsemi.wire import declared_metrics
 
 
 class MethodStrategy(Strategy):
@@ -80,7 +79,7 @@ class MethodStrategy(Strategy):
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Let the gate check the replies and the method combine them."""
-        updates = [update for reply in replies for update in _read(reply)]
+        updates = [update for reply in replies for update in self._read(reply)]
         state = self._state
         updates.sort(key=lambda update: (update.group, update.client))
         check = self._gate.check(self._tasks, updates, state.clients, state.gate)
@@ -113,10 +112,12 @@ class MethodStrategy(Strategy):
     def _order(self, task: Task) -> Order:
         return Order(task, self._number, self._after.get(task.client, 0))
 
-
-def _read(reply: Message) -> list[Update]:
-    try:
-        return [decode_update(reply.content)] if reply.has_content() else []
-    except FedSemiError as error:
-        logger.warning("a reply was dropped: %s", error)
+    def _read(self, reply: Message) -> list[Update]:
+        limit = num_bytes(self._state.whole) + SPARE_BYTES
+        names = declared_metrics(self._blueprint.model.num_classes)
+        decode = partial(decode_update, limit=limit, metrics=names)
+        found = read(lambda: reply, decode)
+        if isinstance(found, Update):
+            return [found]
+        logger.warning("a reply was dropped: %s", found)
         return []
