@@ -128,6 +128,25 @@ def certificates(
     )
 
 
+def key(
+    folder: Annotated[Path, typer.Argument(help="The site's folder.")],
+) -> None:
+    """Make the key of a site, at the site; only its public half leaves it.
+
+    Example: fedsemi key site-0
+    """
+    require_flower()
+    from fedsemi.engines.flower.certificates import new_site_key
+
+    public = new_site_key(folder)
+    name = f"{folder.absolute().name}.pub"
+    Screen().print(
+        f"wrote the key of this site; send {public} to the coordinator, who saves it "
+        f"as enrolled/{name}",
+        soft_wrap=True,
+    )
+
+
 def server(
     folder: _Coordinator,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
@@ -177,7 +196,7 @@ def site(
     say(standing(data))
     say(f"working for {server}; log in {data / 'flower'}; Ctrl-C stops")
     try:
-        Node(data, server, key, device).work()
+        Node(data, server, key, device).work(typer.echo)
     except KeyboardInterrupt:
         typer.echo("stopped")
 

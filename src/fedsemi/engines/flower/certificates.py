@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from fedsemi.errors import CannotCreate, ConfigError
 from fedsemi.storage import make_folder, write_whole
 
 CA = "ca.crt"
@@ -60,6 +61,56 @@ def make_site_key(path: Path) -> bytes:
     )
     write_whole(path.with_suffix(".pub"), public)
     return public
+
+
+def new_site_key(site: Path) -> Path:
+    """Make the key of a site at the site; return where the public half lies.
+
+    Raises:
+        CannotCreate: There is one; another would lock the site out.
+    """
+    path = make_folder(site / "keys", private=True) / SITE_KEY
+    if path.exists():
+        raise CannotCreate(
+            f"'{path}' exists, and another key would not be let in; move it away "
+            "to make a new one, and have that enrolled",
+            code="FS5025",
+        )
+    make_site_key(path)
+    return path.with_suffix(".pub")
+
+
+def read_site_key(path: Path) -> _Key:
+    """Read the private key of a site."""
+    try:
+        key = serialization.load_ssh_private_key(path.read_bytes(), password=None)
+    except (OSError, ValueError, TypeError) as error:
+        raise _no_key(path, str(error)) from None
+    if not isinstance(key, ec.EllipticCurvePrivateKey):
+        raise _no_key(path, "it is not of the kind ecdsa")
+    return key
+
+
+def read_enrolled(folder: Path) -> dict[str, ec.EllipticCurvePublicKey]:
+    """Read the public keys of the sites that may join, by name of the site."""
+    found = {}
+    for path in sorted((folder / "enrolled").glob("*.pub")):
+        try:
+            key = serialization.load_ssh_public_key(path.read_bytes())
+        except (OSError, ValueError, TypeError) as error:
+            raise _no_key(path, str(error)) from None
+        if not isinstance(key, ec.EllipticCurvePublicKey):
+            raise _no_key(path, "it is not of the kind ecdsa")
+        found[path.stem] = key
+    return found
+
+
+def _no_key(path: Path, why: str) -> ConfigError:
+    return ConfigError(
+        f"'{path}' holds no key that this federation takes ({why}); make one at the "
+        "site with `fedsemi key FOLDER`",
+        code="FS5026",
+    )
 
 
 def _new_key() -> _Key:

@@ -92,13 +92,14 @@ def _reply(message: Message, answer: Callable[[], RecordDict]) -> Message:
     try:
         content = answer()
     except FedSemiError as error:
-        content = _failure(error.code, str(error))
+        content = failure(error.code, str(error))
         logger.warning("refused: %s", error)
     except Exception as error:
-        content = _failure("FS2301", f"FS2301 {type(error).__name__}")
+        content = failure("FS2301", f"FS2301 {type(error).__name__}")
         logger.error("a task failed at this site", exc_info=error)
     return Message(content, reply_to=message)
 
 
-def _failure(code: str, reason: str) -> RecordDict:
+def failure(code: str, reason: str) -> RecordDict:
+    """Say in the one declared record for it why there is no other answer."""
     return RecordDict({"failure": ConfigRecord({"code": code, "reason": reason})})

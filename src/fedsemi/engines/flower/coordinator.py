@@ -1,63 +1,40 @@
-"""The coordinator: a SuperLink with TLS and node authentication, and one run on it."""
+"""The coordinator: a SuperLink behind our front, a conductor, and one run on them."""
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fedsemi.blueprint import read_blueprint
+from flwr.supercore.primitives.asymmetric import public_key_to_bytes
+
+from fedsemi.blueprint import Blueprint, read_blueprint
 from fedsemi.engines.flower import processes
-from fedsemi.engines.flower.certificates import CA, SERVER, SERVER_KEY
-from fedsemi.engines.flower.deployed import LOG, STATUS
+from fedsemi.engines.flower.bundle import delete_bundles, make_bundle
+from fedsemi.engines.flower.certificates import CA, SERVER, SERVER_KEY, read_enrolled
+from fedsemi.engines.flower.deployed import LOG, STATUS, Terms, write_status
+from fedsemi.engines.flower.door import Door
 from fedsemi.engines.flower.engine import PATIENCE, Patience
 from fedsemi.errors import CannotCreate, ConfigError, FedSemiError
 from fedsemi.printable import typed
-from fedsemi.storage import make_folder, write_whole
+from fedsemi.storage import make_folder
 
 PLAN = "plan.json"
 RUN = "run"
 _START_SECONDS = 120
 _END_SECONDS = 10
-_APP = """\
-[project]
-name = "fedsemi-federation"
-version = "1.0.0"
-description = "Carries a fedsemi plan to the sites; the code is installed there."
-license = "Apache-2.0"
-dependencies = []
-
-[tool.flwr.app]
-publisher = "fedsemi"
-
-[tool.flwr.app.components]
-serverapp = "fedsemi_app:server"
-clientapp = "fedsemi_app:client"
-
-[tool.flwr.app.config]
-plan = {plan}
-folder = {folder}
-sites = {sites}
-deadline = {deadline}
-quorum = {quorum}
-join = {join}
-"""
-_APP_CODE = '''\
-"""What a SuperNode runs: the apps of the fedsemi that is installed at the site."""
-
-from fedsemi.engines.flower.deployed import client, server
-
-__all__ = ["client", "server"]
-'''
 
 
-@dataclass(frozen=True)
+@dataclass
 class Coordinator:
     """Where the coordinator's files lie, where it listens and how long it waits."""
 
@@ -68,6 +45,7 @@ class Coordinator:
     """Sites to wait for; as many as are enrolled if 0."""
     patience: Patience = PATIENCE
     join_seconds: float = 600.0
+    _conductor: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     @property
     def home(self) -> Path:
@@ -82,7 +60,19 @@ class Coordinator:
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        """Keep a SuperLink running for a while, with the sites enrolled."""
+        """Serve the sites that are enrolled, and carry out runs, for a while."""
+        with self.linking() as door:
+            for key in read_enrolled(self.folder).values():
+                door.enroll(public_key_to_bytes(key))
+            self._conductor = self._start("conductor", str(self.folder.absolute()))
+            try:
+                yield
+            finally:
+                processes.stop(self._conductor)
+
+    @contextmanager
+    def linking(self) -> Iterator[Door]:
+        """Keep a SuperLink running for a while; nobody carries out runs yet."""
         keys = self.folder.absolute() / "keys"
         for name in (CA, SERVER, SERVER_KEY):
             if not (keys / name).exists():
@@ -95,51 +85,45 @@ class Coordinator:
                 f"port {self.port} is taken; choose another one with --port",
                 code="FS5006",
             )
-        link = processes.start(
-            "flower-superlink",
-            [
-                processes.program("flower-superlink"),
-                f"--host={self.host}",
-                f"--port={self.port}",
-                f"--ssl-ca-certfile={keys / CA}",
-                f"--ssl-certfile={keys / SERVER}",
-                f"--ssl-keyfile={keys / SERVER_KEY}",
-                f"--database={make_folder(self.home) / 'state.db'}",
-                "--enable-supernode-auth",
-                "--disable-runtime-dependency-installation",
-            ],
-            self.home,
-        )
+        delete_bundles(make_folder(self.home, private=True))
+        door = Door.make(self.folder, self.home, processes.free_port())
+        folder, port = str(self.folder.absolute()), str(self.port)
+        link = self._start("link", folder, self.host, port)
         try:
-            end = time.monotonic() + _START_SECONDS
-            while not processes.is_open(self._contact, self.port):
-                if link.poll() is not None or time.monotonic() > end:
-                    raise FedSemiError(
-                        "Flower's SuperLink did not start; see "
-                        f"{self.home / 'flower-superlink.log'}",
-                        code="FS5007",
-                    )
-                time.sleep(0.2)
-            self._write_connection(keys / CA)
-            self._enroll()
-            yield
+            self._await(link)
+            yield door
         finally:
             processes.stop(link)
 
-    def _enroll(self) -> None:
-        """Let in the sites whose public keys lie in `enrolled`."""
-        for key in self._enrolled():
-            try:
-                processes.call(
-                    "flwr", ["supernode", "register", str(key), "fedsemi"], self.home
+    def _start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+        program = [sys.executable, "-m", f"fedsemi.engines.flower.{module}"]
+        return processes.start(module, [*program, *arguments], self.home)
+
+    def _await(self, link: subprocess.Popen[bytes]) -> None:
+        end = time.monotonic() + _START_SECONDS
+        while not processes.is_open(self._contact, self.port):
+            if link.poll() is not None or time.monotonic() > end:
+                raise FedSemiError(
+                    f"Flower's SuperLink did not start; see {self.home / 'link.log'}",
+                    code="FS5007",
                 )
-            except FedSemiError as error:
-                # A coordinator that starts again finds its sites enrolled.
-                if "already" not in str(error):
-                    raise
+            time.sleep(0.2)
 
     def submit(self) -> None:
-        """Hand the plan to Flower, which starts the ServerApp."""
+        """Hand the plan to the SuperLink; the conductor carries it out."""
+        blueprint = self._plan()
+        config = {"plan": blueprint.as_json(), "ticket": secrets.token_hex(16)}
+        sites = self.num_sites or len(read_enrolled(self.folder))
+        deadline, quorum = float(self.patience.deadline), float(self.patience.quorum)
+        terms = Terms(config, sites, deadline, quorum, float(self.join_seconds))
+        self._outlive_predecessor()
+        if self._conductor:
+            write_status(self.folder, self._conductor.pid, done=False)
+        terms.offer(self.home)
+        Door.read(self.folder, self.home).start_run(make_bundle(), config)
+
+    def _plan(self) -> Blueprint:
+        """Read the plan, if it can be trained here and now."""
         plan = self.folder / PLAN
         if not plan.exists():
             raise ConfigError(
@@ -158,22 +142,10 @@ class Coordinator:
                 "alarms.action must be 'warn'; change it and deal out again",
                 code="FS4111",
             )
-        app = make_folder(self.home / "app")
-        settings = _APP.format(
-            plan=json.dumps(blueprint.as_json()),
-            folder=json.dumps(str(self.folder.absolute())),
-            sites=self.num_sites or len(self._enrolled()),
-            deadline=float(self.patience.deadline),
-            quorum=float(self.patience.quorum),
-            join=float(self.join_seconds),
-        )
-        write_whole(app / "pyproject.toml", settings.encode())
-        write_whole(app / "fedsemi_app.py", _APP_CODE.encode())
-        self._outlive_predecessor()
-        processes.call("flwr", ["run", str(app), "fedsemi"], self.home)
+        return blueprint
 
     def _outlive_predecessor(self) -> None:
-        """Wait until the ServerApp of a coordinator that was killed has ended too."""
+        """Wait until the run of a coordinator that was killed has ended too."""
         status = self.folder / STATUS
         if status.exists():
             pid = json.loads(status.read_text("utf-8"))["pid"]
@@ -186,31 +158,15 @@ class Coordinator:
     def _contact(self) -> str:
         return "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
 
-    def _enrolled(self) -> list[Path]:
-        return sorted((self.folder / "enrolled").glob("*.pub"))
-
-    def _write_connection(self, ca: Path) -> None:
-        connection = (
-            "[superlink]\ndefault = 'fedsemi'\n\n[superlink.fedsemi]\n"
-            f"address = '{self._contact}:{self.port}'\nroot-certificates = '{ca}'\n"
-        )
-        write_whole(self.home / "config.toml", connection.encode())
-
     def wait(self, show: Callable[[str], None]) -> None:
         """Show the log as it grows until the run is over."""
-        log = self.folder / LOG
-        seen = log.stat().st_size if log.exists() else 0
+        log = processes.Follower(self.folder / LOG)
         status: dict[str, Any] = {}
         while not status.get("done"):
             time.sleep(0.5)
             status = self._status()
-            if log.exists():
-                with log.open("rb") as file:
-                    file.seek(seen)
-                    text = file.read()
-                seen += len(text)
-                for line in text.decode(errors="replace").splitlines():
-                    show(line)
+            for line in log.lines():
+                show(line)
         if status["error"]:
             code, _, message = str(status["error"]).partition(" ")
             error = FedSemiError(message, code=code)
@@ -224,8 +180,8 @@ class Coordinator:
         status: dict[str, Any] = json.loads(path.read_text("utf-8"))
         if not status["done"] and not processes.is_alive(status["pid"]):
             raise FedSemiError(
-                "the ServerApp ended without a word; see "
-                f"{self.home / 'flower-superlink.log'}, then continue with "
+                "the run ended without a word; see "
+                f"{self.home / 'conductor.log'}, then continue with "
                 f"`{typed('fedsemi', 'server', self.folder)}`",
                 code="FS5008",
             )

@@ -1,26 +1,25 @@
-"""The two apps of a deployment; Flower loads them by name at coordinator and sites."""
+"""What runs in a deployment: the ClientApp of the sites, and the coordinator's run."""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
-import signal
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from flwr.app import Context
-from flwr.serverapp import Grid, ServerApp
+from flwr.serverapp import Grid
 from rich.console import Console
 
 from fedsemi.blueprint import Blueprint, read_blueprint
 from fedsemi.data.site import read_test_set
 from fedsemi.engines.flower.client_app import client_app, deployed_desk
 from fedsemi.engines.flower.engine import Patience
-from fedsemi.engines.flower.processes import die_with_parent
 from fedsemi.engines.flower.register import Register
 from fedsemi.engines.flower.roster import Roster
 from fedsemi.engines.flower.simulate import run_on_grid
-from fedsemi.errors import FedSemiError
+from fedsemi.errors import FedSemiError, ProtocolError
 from fedsemi.experiment import Judge
 from fedsemi.printable import typed
 from fedsemi.run_folder import RunFolder
@@ -32,41 +31,67 @@ STATUS = "status.json"
 LOG = "coordinator.log"
 
 client = client_app(deployed_desk)
-server = ServerApp()
+"""The ClientApp of every deployed site."""
+
+_TERMS = "submitted.json"
 
 
-@server.main()
-def main(grid: Grid, context: Context) -> None:
+@dataclass(frozen=True)
+class Terms:
+    """What an operator submitted: a run, and how long to wait for how many sites."""
+
+    config: Mapping[str, object]
+    sites: int
+    deadline: float
+    quorum: float
+    join: float
+
+    def offer(self, home: Path) -> None:
+        """Leave them for the run that is about to start."""
+        write_whole(home / _TERMS, json.dumps(asdict(self)).encode(), private=True)
+
+    @classmethod
+    def claim(cls, home: Path, config: Mapping[str, object]) -> Terms:
+        """Take the terms of a run; they are there once, for the run submitted last."""
+        path = home / _TERMS
+        terms = cls(**json.loads(path.read_text("utf-8"))) if path.exists() else None
+        if terms is None or terms.config != config:
+            raise ProtocolError(
+                "a run is refused: it is not the one that this coordinator submitted; "
+                "nothing was executed",
+                code="FS5022",
+            )
+        path.unlink()
+        return terms
+
+
+def conduct(grid: Grid, terms: Terms, folder: Path) -> None:
     """Run the plan; leave record, log and status in the coordinator's folder."""
-    # Flower leaves a ServerApp behind when its SuperLink is killed; it would go on with
-    # the run beside the one that a restarted coordinator starts.
-    die_with_parent(signal.SIGKILL)
-    folder = Path(str(context.run_config["folder"]))
-    _write_status(folder, done=False)
+    write_status(folder, os.getpid(), done=False)
     with (folder / LOG).open("a", encoding="utf-8", buffering=1) as log:
         handler = logging.StreamHandler(log)
         logger = logging.getLogger("fedsemi")
         logger.setLevel(logging.INFO)
         logger.addHandler(handler)
         try:
-            _run(grid, context, folder, Screen(file=log, width=200))
+            _run(grid, terms, folder, Screen(file=log, width=200))
         except FedSemiError as error:
-            _write_status(folder, True, str(error), error.exit_code)
+            write_status(folder, os.getpid(), True, str(error), error.exit_code)
             raise
         except BaseException as error:
-            _write_status(folder, True, f"FS0000 {type(error).__name__}: {error}", 70)
+            write_status(
+                folder, os.getpid(), True, f"FS0000 {type(error).__name__}: {error}", 70
+            )
             raise
-        _write_status(folder, done=True)
+        write_status(folder, os.getpid(), done=True)
 
 
-def _run(grid: Grid, context: Context, folder: Path, console: Console) -> None:
-    config = context.run_config
-    blueprint = read_blueprint(str(config["plan"]))
-    patience = Patience(float(config["deadline"]), float(config["quorum"]))
-    sites, join = int(config["sites"]), float(config["join"])
+def _run(grid: Grid, terms: Terms, folder: Path, console: Console) -> None:
+    blueprint = read_blueprint(str(terms.config["plan"]))
+    patience = Patience(terms.deadline, terms.quorum)
     with open_run(folder / "run", blueprint) as record:
         roster = Roster(grid, blueprint, Register(folder))
-        roster.wait_for(sites, join)
+        roster.wait_for(terms.sites, terms.join)
         judge = Judge(read_test_set(folder))
         steps = run_on_grid(grid, blueprint, judge, roster, patience, record.start)
         carry_on(record, blueprint, steps, "federation", console)
@@ -82,8 +107,9 @@ def open_run(path: Path, blueprint: Blueprint) -> RunFolder:
     return folder
 
 
-def _write_status(
-    folder: Path, done: bool, error: str | None = None, exit_code: int = 0
+def write_status(
+    folder: Path, pid: int, done: bool, error: str | None = None, exit_code: int = 0
 ) -> None:
-    status = {"pid": os.getpid(), "done": done, "error": error, "exit_code": exit_code}
+    """Note which process works on the run, or how it ended."""
+    status = {"pid": pid, "done": done, "error": error, "exit_code": exit_code}
     write_whole(folder / STATUS, json.dumps(status).encode())

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import socket
-import ssl
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,11 +15,12 @@ from typing import Literal
 from fedsemi.data.site import read_site
 from fedsemi.engines.flower import processes
 from fedsemi.engines.flower.certificates import CA, SITE_KEY
+from fedsemi.engines.flower.greeting import Greeting, greet
 from fedsemi.errors import ConfigError, ProtocolError
 
-_CONNECT_SECONDS = 10
-# A coordinator that starts or stops may hang up in the middle of the handshake.
-_BROKEN_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
+REFUSALS = "refused.log"
+"""Where `warm_node` notes the runs that this site refused, in Flower's folder."""
+_PAUSE = 2.0
 
 
 @dataclass(frozen=True)
@@ -32,63 +32,69 @@ class Node:
     key: Path | None = None
     device: str | None = None
 
-    def work(self, patience: float = 120.0) -> None:
+    def work(
+        self, show: Callable[[str], None] = print, patience: float = 120.0
+    ) -> None:
         """Work until stopped; a coordinator that is not ready yet is waited for.
 
+        Args:
+            show: Called with each line that whoever runs the site should see.
+            patience: Seconds for which a coordinator may refuse this site.
+
         Raises:
-            ProtocolError: The coordinator does not know this site's key, or its
-                certificate is not one that this site trusts.
+            ProtocolError: The coordinator does not know this site's key, its
+                certificate is not one that this site trusts, or the clocks differ.
         """
         end = math.inf
         while True:
-            while not self.trusts_coordinator():
-                time.sleep(2)
+            welcome = self._await_greeting(show).enrolled
             started = time.monotonic()
-            process = self.start()
-            try:
-                process.wait()
-            finally:
-                processes.stop(process)
+            if welcome:
+                self._work_once(show)
             now = time.monotonic()
             if end == math.inf or now - started > patience:
                 end = now + patience  # the first refusal, or the first after work
             elif now > end:
-                raise ProtocolError(
-                    f"{self.server} refused this site: its key is not enrolled, or "
-                    f"the link broke; see {self.folder / 'flower'}",
-                    code="FS5101",
-                )
-            time.sleep(2)
+                raise self._refused(welcome)
+            time.sleep(_PAUSE)
 
-    def trusts_coordinator(self) -> bool:
-        """Look at the coordinator's certificate; False if nobody answers yet.
+    def greet(self) -> Greeting | None:
+        """Greet the coordinator; None if nobody answers yet.
 
         A SuperNode that does not trust its coordinator says so in its log only.
         """
-        host, _, port = self.server.rpartition(":")
-        if not host or not port.isdigit():
-            raise ConfigError(
-                f"'{self.server}' is not host:port; give --server as "
-                "fl.example.org:9092",
-                code="FS5009",
-            )
-        context = ssl.create_default_context(cafile=self._found("ca"))
+        return greet(self.server, self._found("ca"), self._found("key"))
+
+    def _await_greeting(self, show: Callable[[str], None]) -> Greeting:
+        while (greeting := self.greet()) is None:
+            time.sleep(_PAUSE)
+        warning = greeting.check_clock(self.server)
+        if warning:
+            show(warning)
+        return greeting
+
+    def _work_once(self, show: Callable[[str], None]) -> None:
+        """Run a SuperNode until it ends; show which runs were refused meanwhile."""
+        refusals = processes.Follower(self._home / REFUSALS)
+        process = self.start()
         try:
-            address = host.strip("[]"), int(port)
-            with socket.create_connection(address, _CONNECT_SECONDS) as plain:
-                context.wrap_socket(plain, server_hostname=address[0]).close()
-        except _BROKEN_OFF:
-            return False
-        except ssl.SSLError as error:
-            reason = getattr(error, "verify_message", None) or error.reason
-            raise ProtocolError(
-                f"{self.server} cannot be trusted: {reason}; is "
-                f"{self._found('ca')} from this coordinator?",
-                code="FS5102",
-            ) from None
-        except OSError:
-            return False
-        return True
+            while process.poll() is None:
+                time.sleep(_PAUSE / 4)
+                for line in refusals.lines():
+                    show(line)
+        finally:
+            processes.stop(process)
+
+    def _refused(self, welcome: bool) -> ProtocolError:
+        if welcome:
+            why = (
+                "its key is enrolled and its clock is right, so that the link broke, "
+                f"or another machine works with this key; see {self._home}"
+            )
+        else:
+            public = self._found("key").with_suffix(".pub")
+            why = f"its key is not enrolled; have {public} enrolled there"
+        return ProtocolError(f"{self.server} refused this site: {why}", code="FS5101")
 
     def start(self) -> subprocess.Popen[bytes]:
         """Check the folder, then connect; returns the running SuperNode."""
@@ -121,8 +127,13 @@ class Node:
         keys = self.folder.absolute() / "keys"
         path = keys / CA if what == "ca" else self.key or keys / SITE_KEY
         if not path.exists():
+            remedy = (
+                "get it from the coordinator, who makes it with `fedsemi certificates`"
+                if what == "ca"
+                else f"make it with `fedsemi key {self.folder}`"
+            )
             raise ConfigError(
-                f"'{path}' is missing; make it with `fedsemi certificates`",
+                f"'{path}' is missing; {remedy}",
                 code="FS5005",
             )
         return path

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fedsemi.errors import ConfigError, FedSemiError
+from fedsemi.errors import ConfigError
 from fedsemi.storage import make_folder
 
 _DIE_WITH_PARENT = 1
@@ -39,25 +39,6 @@ def start(name: str, command: Sequence[str], home: Path) -> subprocess.Popen[byt
         )
 
 
-def call(name: str, arguments: Sequence[str], home: Path) -> str:
-    """Run one of Flower's programs to its end and return what it printed."""
-    done = subprocess.run(
-        [program(name), *arguments],
-        capture_output=True,
-        text=True,
-        env=environment(home),
-        stdin=subprocess.DEVNULL,
-        umask=_ONLY_ME,
-        check=False,
-    )
-    if done.returncode:
-        said = (done.stdout + done.stderr).strip().splitlines()
-        raise FedSemiError(
-            f"`{name} {arguments[0]}` failed: {' '.join(said)[-300:]}", code="FS5003"
-        )
-    return done.stdout
-
-
 def stop(process: subprocess.Popen[bytes]) -> None:
     """End a program that `start` started, with its children, gently at first."""
     for number in (signal.SIGTERM, signal.SIGKILL):
@@ -74,6 +55,31 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 def end_on_sigterm() -> None:
     """Let SIGTERM end this process as Ctrl-C does, so that its programs are stopped."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
+def add_line(path: Path, text: str) -> None:
+    """Add a line to a log that somebody follows; a terminal may show it."""
+    line = "".join(letter if letter.isprintable() else " " for letter in text)
+    with path.open("a", encoding="utf-8") as log:
+        log.write(f"{line}\n")
+
+
+class Follower:
+    """Reads what is added to a log from now on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen = path.stat().st_size if path.exists() else 0
+
+    def lines(self) -> list[str]:
+        """Return the lines that are new."""
+        if not self._path.exists():
+            return []
+        with self._path.open("rb") as file:
+            file.seek(self._seen)
+            text = file.read()
+        self._seen += len(text)
+        return text.decode(errors="replace").splitlines()
 
 
 def program(name: str) -> str:
