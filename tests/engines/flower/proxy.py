@@ -15,11 +15,13 @@ import uvicorn
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fedsemi.engines.flower.front import HELLO
+
 MOST_BYTES = 8 << 20
 
 
 class Proxy:
-    """Passes requests for /v1/fleet/ on to a SuperLink and refuses all others."""
+    """Passes what sites need on to a coordinator and refuses all else."""
 
     def __init__(self, target: str, ca: Path) -> None:
         self._target = f"https://{target}"
@@ -32,7 +34,8 @@ class Proxy:
         body = await request.body()
         path = request.url.path
         self.largest = max(self.largest, len(body))
-        if not path.startswith("/v1/fleet/") or len(body) > MOST_BYTES:
+        passed = path.startswith("/v1/fleet/") or path == HELLO
+        if not passed or len(body) > MOST_BYTES:
             self.refused.append(path)
             await Response(status_code=403)(scope, receive, send)
             return
@@ -40,8 +43,8 @@ class Proxy:
         async with httpx.AsyncClient(verify=self._context) as client:
             url = self._target + path
             answer = await client.post(url, content=body, headers=headers)
-        passed = _without(answer.headers, "content-length", "content-encoding")
-        await Response(answer.content, answer.status_code, passed)(scope, receive, send)
+        handed = _without(answer.headers, "content-length", "content-encoding")
+        await Response(answer.content, answer.status_code, handed)(scope, receive, send)
 
 
 def _without(headers: Any, *names: str) -> dict[str, str]:
@@ -49,10 +52,10 @@ def _without(headers: Any, *names: str) -> dict[str, str]:
 
 
 @contextmanager
-def running(proxy: Proxy, port: int, keys: Path) -> Iterator[None]:
-    """Serve a proxy over TLS in a thread."""
+def running(app: Any, port: int, keys: Path) -> Iterator[None]:
+    """Serve a proxy, or any other app, over TLS in a thread."""
     config = uvicorn.Config(
-        proxy,
+        app,
         port=port,
         ssl_certfile=keys / "server.crt",
         ssl_keyfile=keys / "server.key",
@@ -65,7 +68,7 @@ def running(proxy: Proxy, port: int, keys: Path) -> Iterator[None]:
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
-        assert thread.is_alive(), "the proxy did not start"
+        assert thread.is_alive(), "it did not start"
         time.sleep(0.05)
     try:
         yield

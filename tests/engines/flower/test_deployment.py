@@ -307,7 +307,7 @@ def test_strangers_are_refused(tmp_path):
     make_certificates(other / "coordinator", [other / "site-0"], _HOSTS)
     with coordinator.serving():
         _plaintext_is_refused(coordinator.port)
-        assert "activate-node" not in _log(link, "flower-superlink")
+        assert "activate-node" not in _log(link, "link")
 
         shutil.copy(other / "site-0/keys/ca.crt", sites[0] / "keys/ca.crt")
         with _command("site", "--data", sites[0], "--server", server) as process:
@@ -319,14 +319,14 @@ def test_strangers_are_refused(tmp_path):
         assert node.wait(120) != 0
         processes.stop(node)
         assert "CERTIFICATE_VERIFY_FAILED" in _log(sites[0])
-        assert "activate-node" not in _log(link, "flower-superlink")
+        assert "activate-node" not in _log(link, "link")
 
         make_site_key(sites[1] / "keys" / "site.key")
         node = Node(sites[1], server).start()
         assert node.wait(120) != 0
         processes.stop(node)
-        assert "Failed to activate SuperNode" in _log(sites[1])
-        assert "activate-node" in _log(link, "flower-superlink")
+        assert "401 Unauthorized" in _log(sites[1])
+        assert "activate-node" in _log(link, "link")
 
 
 def _plaintext_is_refused(port):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from contextlib import contextmanager
@@ -8,9 +9,10 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from fedsemi.engines.flower import processes
+from fedsemi.engines.flower import node, processes
 from fedsemi.engines.flower.certificates import make_certificates
-from fedsemi.engines.flower.node import Node
+from fedsemi.engines.flower.greeting import Greeting
+from fedsemi.engines.flower.node import REFUSALS, Node
 from fedsemi.errors import ConfigError, ProtocolError
 
 
@@ -21,7 +23,7 @@ def folder(tmp_path):
 
 
 def test_a_coordinator_that_is_not_there_yet_is_waited_for(folder):
-    assert not Node(folder, f"127.0.0.1:{processes.free_port()}").trusts_coordinator()
+    assert Node(folder, f"127.0.0.1:{processes.free_port()}").greet() is None
 
 
 @contextmanager
@@ -44,20 +46,91 @@ def test_a_coordinator_that_does_not_speak_tls_is_not_trusted(folder):
         _answering(b"HTTP/1.1 400 Bad Request\r\n\r\n") as server,
         pytest.raises(ProtocolError, match=r"FS5102 .* cannot be trusted"),
     ):
-        Node(folder, server).trusts_coordinator()
+        Node(folder, server).greet()
 
 
 def test_a_coordinator_that_hangs_up_is_waited_for(folder):
     with _answering(b"") as server:
-        assert not Node(folder, server).trusts_coordinator()
+        assert Node(folder, server).greet() is None
 
 
 def test_an_address_without_a_port_is_refused_with_an_example(folder):
     with pytest.raises(ConfigError, match=r"FS5009 'localhost' .*host:port"):
-        Node(folder, "localhost").trusts_coordinator()
+        Node(folder, "localhost").greet()
 
 
 def test_a_missing_certificate_is_named_with_its_remedy(folder):
     (folder / "keys" / "ca.crt").unlink()
     with pytest.raises(ConfigError, match=r"FS5005 .*ca\.crt.*`fedsemi certificates`"):
-        Node(folder, "127.0.0.1:1").trusts_coordinator()
+        Node(folder, "127.0.0.1:1").greet()
+
+
+def test_a_missing_key_is_named_with_its_remedy(folder):
+    (folder / "keys" / "site.key").unlink()
+    with pytest.raises(ConfigError, match=r"FS5005 .*site\.key.*`fedsemi key "):
+        Node(folder, "127.0.0.1:1").greet()
+
+
+class Unlucky(Node):
+    """A site whose SuperNodes end at once."""
+
+    def _work_once(self, show):
+        show("worked")
+
+
+def _working(folder, monkeypatch, greeting):
+    """Let a site work for a coordinator that always gives one greeting."""
+    monkeypatch.setattr(node, "greet", lambda *_: greeting)
+    monkeypatch.setattr(node, "_PAUSE", 0.0)
+    lines: list[str] = []
+    with pytest.raises(ProtocolError) as raised:
+        Unlucky(folder, "fl.example.org:9092").work(lines.append, patience=0.05)
+    return str(raised.value), lines
+
+
+def test_a_site_that_is_not_enrolled_is_told_so_and_sends_nothing(folder, monkeypatch):
+    said, lines = _working(folder, monkeypatch, Greeting(False, 0.0))
+    assert re.search(
+        r"FS5101 fl.example.org:9092 .* not enrolled; have .*site\.pub", said
+    )
+    assert lines == []
+
+
+def test_a_site_that_is_welcome_but_cut_off_again_and_again_is_told_so(
+    folder, monkeypatch
+):
+    said, lines = _working(folder, monkeypatch, Greeting(True, 0.0))
+    assert re.search(
+        "FS5101 .*key is enrolled and its clock is right.*link broke", said
+    )
+    assert set(lines) == {"worked"}
+
+
+def test_a_site_whose_clock_is_six_seconds_ahead_does_not_start(folder, monkeypatch):
+    said, lines = _working(folder, monkeypatch, Greeting(True, 6.04))
+    assert re.search(r"FS5023 the clock here is 6\.0 s ahead of that of fl\.", said)
+    assert lines == []
+
+
+def test_a_site_whose_clock_is_three_seconds_ahead_is_warned(folder, monkeypatch):
+    _, lines = _working(folder, monkeypatch, Greeting(True, 3.0))
+    assert re.search(r"FS5024 the clock here is 3\.0 s ahead .* is refused", lines[0])
+
+
+def test_what_a_site_refuses_is_shown_to_whoever_runs_it(folder, monkeypatch):
+    """The tasks are carried out in another process, which leaves a line."""
+    ended = iter([None, 0])
+
+    class Ended:
+        def poll(self):
+            processes.add_line(folder / "flower" / REFUSALS, "run 7: FS5021 refused")
+            return next(ended)
+
+    (folder / "flower").mkdir()
+    processes.add_line(folder / "flower" / REFUSALS, "an old line")
+    monkeypatch.setattr(Node, "start", lambda self: Ended())
+    monkeypatch.setattr(processes, "stop", lambda process: None)
+    monkeypatch.setattr(node, "_PAUSE", 0.0)
+    lines: list[str] = []
+    Node(folder, "127.0.0.1:1")._work_once(lines.append)
+    assert lines == ["run 7: FS5021 refused"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -58,3 +59,22 @@ def test_a_child_dies_with_its_parent(tmp_path):
 def test_a_program_of_flower_that_is_missing_is_named_with_the_remedy():
     with pytest.raises(ConfigError, match=r"FS5004 .*flower-none.*pip install"):
         processes.program("flower-none")
+
+
+def test_only_this_user_can_look_into_flowers_folder(tmp_path):
+    home = tmp_path / "flower"
+    home.mkdir(mode=0o755)
+    processes.environment(home)
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+
+
+def test_a_follower_returns_each_new_line_once(tmp_path):
+    log = tmp_path / "log"
+    processes.add_line(log, "before")
+    follower = processes.Follower(log)
+    assert follower.lines() == []
+    processes.add_line(log, "one")
+    processes.add_line(log, "two\nlines and an \x1b[31mescape")
+    assert follower.lines() == ["one", "two lines and an  [31mescape"]
+    assert follower.lines() == []
+    assert processes.Follower(tmp_path / "none").lines() == []

@@ -34,12 +34,15 @@ from fedsemi.errors import FedSemiError
 _KINDS = (TaskType.SERVER_APP, TaskType.AGENT_APP, TaskType.SIMULATION)
 
 
+_PAUSE = 0.5
+
+
 def serve_runs(folder: Path, home: Path) -> None:
     """Carry out run after run."""
     door = Door.read(folder, home)
     carry_out = partial(_carry_out, door, folder, home)
     with closing(door.tasks()) as tasks:
-        serve_tasks(tasks, _KINDS, carry_out, going=lambda: True)
+        serve_tasks(tasks, _KINDS, carry_out, lambda: True, _PAUSE)
 
 
 def _carry_out(door: Door, folder: Path, home: Path, token: str) -> None:

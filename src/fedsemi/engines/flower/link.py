@@ -53,6 +53,8 @@ def serve(folder: Path, home: Path, host: str, port: int) -> None:
     for name in [n for n in os.environ if n.startswith("FLWR_INTERNAL_")]:
         del os.environ[name]
     door, keys = Door.read(folder, home), folder.absolute() / "keys"
+    addresses = ((host, port), ("127.0.0.1", door.port))
+    sockets = [uvicorn.Config("", host=h, port=p).bind_socket() for h, p in addresses]
     flower = create_app(_settings(home, host, port, door, keys), SuperLinkLifespan)
     guests = Guests(read_enrolled(folder).values())
     config = uvicorn.Config(
@@ -65,10 +67,6 @@ def serve(folder: Path, home: Path, host: str, port: int) -> None:
         proxy_headers=False,
         server_header=False,
     )
-    addresses = ((host, port), ("127.0.0.1", door.port))
-    sockets = [
-        uvicorn.Config(flower, host=h, port=p).bind_socket() for h, p in addresses
-    ]
     uvicorn.Server(config).run(sockets)
 
 

@@ -18,14 +18,13 @@ from flwr.proto.runtime_pb2 import AcquireTaskRequest
 from flwr.supercore.heartbeat import HeartbeatSender, make_task_heartbeat_fn_http
 from flwr.supercore.runtime import RuntimeHttpClient
 
-_PAUSE = 0.1
-
 
 def serve_tasks(
     tasks: RuntimeHttpClient,
     kinds: Sequence[str],
     carry_out: Callable[[str], None],
     going: Callable[[], bool],
+    pause: float,
 ) -> None:
     """Give each task that waits a fork of its own, for as long as `going` says.
 
@@ -34,6 +33,7 @@ def serve_tasks(
         kinds: Which kinds to take.
         carry_out: Called in the fork with the token of the task.
         going: Whether to go on.
+        pause: Seconds between two questions for a task.
     """
     fork = multiprocessing.get_context("fork")
     while going():
@@ -41,7 +41,7 @@ def serve_tasks(
         if token:
             fork.Process(target=carry_out, args=(token,), daemon=True).start()
         multiprocessing.active_children()  # buries those that have ended
-        time.sleep(_PAUSE)
+        time.sleep(pause)
 
 
 def _next(tasks: RuntimeHttpClient, kinds: Sequence[str]) -> str:

@@ -46,6 +46,7 @@ from fedsemi.storage import make_folder, write_whole
 
 SECRET = "tasks.secret"
 _END_SECONDS = 15
+_PAUSE = 0.1
 _ACQUIRE = "/flwr.proto.Runtime/AcquireTask"
 # Every kind that a SuperNode can be given: one that stayed would block it for good.
 _KINDS = (TaskType.CLIENT_APP, TaskType.AGENT_APP)
@@ -79,7 +80,7 @@ def run_node(home: Path, port: int, arguments: Sequence[str]) -> int:
             master_secret=secret, protected_methods={_ACQUIRE}
         )
         with closing(_client(address, signs)) as tasks:
-            serve_tasks(tasks, _KINDS, carry_out, going=lambda: node.poll() is None)
+            serve_tasks(tasks, _KINDS, carry_out, lambda: node.poll() is None, _PAUSE)
         return node.returncode
     finally:
         _end(node)
