@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from fedsemi.cli import app
 from fedsemi.data.site import read_site
-from fedsemi.errors import ConfigError, DataError
+from fedsemi.errors import CannotCreate, ConfigError, DataError
 
 _CONFIG = """\
 [data]
@@ -137,3 +137,13 @@ def test_a_folder_without_sites_gets_no_certificates(tmp_path):
     pytest.importorskip("flwr")
     with pytest.raises(DataError, match="FS3020 there is no site in"):
         _run("certificates", tmp_path)
+
+
+def test_a_site_makes_its_own_key_and_is_told_what_to_send(tmp_path):
+    pytest.importorskip("flwr")
+    done = _run("key", tmp_path / "site-4")
+    assert done.exit_code == 0
+    assert "keys/site.pub" in done.output and "enrolled/site-4.pub" in done.output
+    assert (tmp_path / "site-4/keys/site.key").stat().st_mode & 0o077 == 0
+    with pytest.raises(CannotCreate, match="FS5025"):
+        _run("key", tmp_path / "site-4")

@@ -30,6 +30,7 @@ from fedsemi.engines.flower.certificates import read_enrolled
 from fedsemi.engines.flower.door import Door, OperatorGrid
 from fedsemi.engines.flower.front import FLEET, HELLO, OPERATOR
 from fedsemi.engines.flower.node import REFUSALS
+from fedsemi.engines.flower.tasks import heartbeats
 from fedsemi.engines.flower.trial import running_sites
 from fedsemi.experiment import conduct
 from fedsemi.weights import digest
@@ -222,7 +223,8 @@ def test_a_coordinator_that_was_taken_over_runs_no_code_at_the_sites(tmp_path):
     with coordinator.linking() as door, running_sites(sites, server):
         for key in read_enrolled(coordinator.folder).values():
             door.enroll(public_key_to_bytes(key))
-        with closing(_rogue_grid(door, build_fab_from_disk(attacker.app))) as grid:
+        grid = _rogue_grid(door, build_fab_from_disk(attacker.app))
+        with closing(grid), heartbeats(grid.runtime):
             _until(lambda: len(list(grid.get_node_ids())) == 3)
             content = RecordDict({"query": ConfigRecord({"v": 1})})
             sent = set()
@@ -231,10 +233,14 @@ def test_a_coordinator_that_was_taken_over_runs_no_code_at_the_sites(tmp_path):
                     message = Message(content, node, kind, ttl=300)
                     sent |= set(grid.push_messages([message]))
             replies: list[Message] = []
-            while len(replies) < 6:
-                replies += grid.pull_messages(sent)
+            while sent:
+                for reply in grid.pull_messages(sent):
+                    sent.discard(reply.metadata.reply_to_message_id)
+                    replies.append(reply)
                 time.sleep(0.5)
+    assert len(replies) == 6
     for reply in replies:
+        assert not reply.has_error(), reply.error
         assert reply.content["failure"]["code"] == "FS5021"
     for site in sites:
         assert (site / "flower" / REFUSALS).read_text().count("FS5021") == 2

@@ -91,7 +91,7 @@ def _working(folder, monkeypatch, greeting):
 def test_a_site_that_is_not_enrolled_is_told_so_and_sends_nothing(folder, monkeypatch):
     said, lines = _working(folder, monkeypatch, Greeting(False, 0.0))
     assert re.search(
-        r"FS5101 fl.example.org:9092 .* not enrolled; have .*site\.pub", said
+        r"FS5101 fl.example.org:9092 .* not enrolled; have .*site\.key", said
     )
     assert lines == []
 

@@ -92,8 +92,8 @@ class Node:
                 f"or another machine works with this key; see {self._home}"
             )
         else:
-            public = self._found("key").with_suffix(".pub")
-            why = f"its key is not enrolled; have {public} enrolled there"
+            key = self._found("key")
+            why = f"its key is not enrolled; have the public half of {key} enrolled"
         return ProtocolError(f"{self.server} refused this site: {why}", code="FS5101")
 
     def start(self) -> subprocess.Popen[bytes]:
