@@ -121,6 +121,8 @@ def test_a_conductor_refuses_other_runs_with_a_line_in_the_log(
 
 
 def test_terms_that_nobody_submitted_are_refused(tmp_path):
+    _TERMS.offer(tmp_path)
+    Terms.withdraw(tmp_path)
     with pytest.raises(ProtocolError, match="FS5022"):
         Terms.claim(tmp_path, _CONFIG)
 

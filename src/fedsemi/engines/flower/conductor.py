@@ -50,7 +50,7 @@ def _carry_out(door: Door, folder: Path, home: Path, token: str) -> None:
     # coordinator starts.
     processes.die_with_parent(signal.SIGKILL)
     with closing(OperatorGrid(door, token)) as grid, heartbeats(grid.runtime):
-        failure: str | None = "the conductor was stopped"
+        failure: str | None = "it broke off; see conductor.log"
         try:
             found = grid.runtime.PullTaskInput(PullTaskInputRequest())
             failure = _failure(grid, found, folder, home)

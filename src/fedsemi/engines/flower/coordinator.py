@@ -86,6 +86,7 @@ class Coordinator:
                 code="FS5006",
             )
         delete_bundles(make_folder(self.home, private=True))
+        Terms.withdraw(self.home)
         door = Door.make(self.folder, self.home, processes.free_port())
         folder, port = str(self.folder.absolute()), str(self.port)
         link = self._start("link", folder, self.host, port)

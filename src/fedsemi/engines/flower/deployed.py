@@ -50,6 +50,11 @@ class Terms:
         """Leave them for the run that is about to start."""
         write_whole(home / _TERMS, json.dumps(asdict(self)).encode(), private=True)
 
+    @staticmethod
+    def withdraw(home: Path) -> None:
+        """Forget a run that a coordinator submitted before it was killed."""
+        (home / _TERMS).unlink(missing_ok=True)
+
     @classmethod
     def claim(cls, home: Path, config: Mapping[str, object]) -> Terms:
         """Take the terms of a run; they are there once, for the run submitted last."""
