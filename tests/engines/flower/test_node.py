@@ -106,6 +106,19 @@ def test_a_site_that_is_welcome_but_cut_off_again_and_again_is_told_so(
     assert set(lines) == {"worked"}
 
 
+def test_a_site_waits_for_the_next_coordinator_however_long_it_takes(
+    folder, monkeypatch
+):
+    """What an earlier one refused does not count."""
+    greetings = iter([Greeting(True, 0.0), None] * 5 + [Greeting(True, 9.0)])
+    monkeypatch.setattr(node, "greet", lambda *_: next(greetings))
+    monkeypatch.setattr(node, "_PAUSE", 0.03)
+    lines: list[str] = []
+    with pytest.raises(ProtocolError, match="FS5023"):
+        Unlucky(folder, "fl.example.org:9092").work(lines.append, patience=0.02)
+    assert lines == ["worked"] * 5
+
+
 def test_a_site_whose_clock_is_six_seconds_ahead_does_not_start(folder, monkeypatch):
     said, lines = _working(folder, monkeypatch, Greeting(True, 6.04))
     assert re.search(r"FS5023 the clock here is 6\.0 s ahead of that of fl\.", said)

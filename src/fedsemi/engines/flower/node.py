@@ -47,15 +47,19 @@ class Node:
         """
         end = math.inf
         while True:
-            welcome = self._await_greeting(show).enrolled
-            started = time.monotonic()
-            if welcome:
+            greeting, started = self.greet(), time.monotonic()
+            if greeting is None:
+                end = math.inf  # the next coordinator may welcome whom this one did not
+                time.sleep(_PAUSE)
+                continue
+            self._check_clock(greeting, show)
+            if greeting.enrolled:
                 self._work_once(show)
             now = time.monotonic()
             if end == math.inf or now - started > patience:
                 end = now + patience  # the first refusal, or the first after work
             elif now > end:
-                raise self._refused(welcome)
+                raise self._refused(greeting.enrolled)
             time.sleep(_PAUSE)
 
     def greet(self) -> Greeting | None:
@@ -65,13 +69,10 @@ class Node:
         """
         return greet(self.server, self._found("ca"), self._found("key"))
 
-    def _await_greeting(self, show: Callable[[str], None]) -> Greeting:
-        while (greeting := self.greet()) is None:
-            time.sleep(_PAUSE)
+    def _check_clock(self, greeting: Greeting, show: Callable[[str], None]) -> None:
         warning = greeting.check_clock(self.server)
         if warning:
             show(warning)
-        return greeting
 
     def _work_once(self, show: Callable[[str], None]) -> None:
         """Run a SuperNode until it ends; show which runs were refused meanwhile."""
