@@ -196,7 +196,7 @@ def site(
     say(standing(data))
     say(f"working for {server}; log in {data / 'flower'}; Ctrl-C stops")
     try:
-        Node(data, server, key, device).work(typer.echo)
+        Node(data, server, key, device).work(say)
     except KeyboardInterrupt:
         typer.echo("stopped")
 

@@ -75,6 +75,6 @@ def test_a_follower_returns_each_new_line_once(tmp_path):
     assert follower.lines() == []
     processes.add_line(log, "one")
     processes.add_line(log, "two\nlines and an \x1b[31mescape")
-    assert follower.lines() == ["one", "two lines and an  [31mescape"]
+    assert follower.lines() == ["one", r"two\nlines and an \x1b[31mescape"]
     assert follower.lines() == []
     assert processes.Follower(tmp_path / "none").lines() == []

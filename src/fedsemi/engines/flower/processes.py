@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fedsemi.errors import ConfigError
+from fedsemi.printable import printable
 from fedsemi.storage import make_folder
 
 _DIE_WITH_PARENT = 1
@@ -58,10 +59,9 @@ def end_on_sigterm() -> None:
 
 
 def add_line(path: Path, text: str) -> None:
-    """Add a line to a log that somebody follows; a terminal may show it."""
-    line = "".join(letter if letter.isprintable() else " " for letter in text)
+    """Add a line to a log that somebody follows."""
     with path.open("a", encoding="utf-8") as log:
-        log.write(f"{line}\n")
+        log.write(f"{printable(text)}\n")
 
 
 class Follower:
