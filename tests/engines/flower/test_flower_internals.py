@@ -40,8 +40,10 @@ INTERNALS = {
     },
     "flwr.common.serde": {"fab_to_proto", "run_from_proto", "user_config_to_proto"},
     "flwr.proto.control_pb2": {"RegisterNodeRequest", "StartRunRequest"},
+    "flwr.proto.message_pb2": {"ConfirmMessageReceivedRequest", "PullObjectRequest"},
     "flwr.proto.runtime_pb2": {
         "AcquireTaskRequest",
+        "PullAppMessagesRequest",
         "PullTaskInputRequest",
         "PullTaskInputResponse",
         "PushTaskOutputRequest",
@@ -57,6 +59,12 @@ INTERNALS = {
     "flwr.supercore.fab": {"Fab"},
     "flwr.supercore.heartbeat": {"HeartbeatSender", "make_task_heartbeat_fn_http"},
     "flwr.supercore.http_logging": {"get_uvicorn_log_config"},
+    "flwr.supercore.inflatable.inflatable_object": {
+        "get_object_body",
+        "get_object_head_values_from_object_content",
+        "iterate_object_tree",
+    },
+    "flwr.supercore.inflatable.inflatable_utils": {"inflate_object_from_contents"},
     "flwr.supercore.interceptors": {
         "RuntimeTokenHttpInterceptor",
         "RuntimeVersionHttpInterceptor",
@@ -73,6 +81,7 @@ INTERNALS = {
     "flwr.superlink.cli.flower_superlink": {"SuperLinkLifespan"},
     "flwr.superlink.config_loader": {"SuperLinkLifespanConfig"},
     "flwr.superlink.grid": {"HttpGrid"},
+    "flwr.superlink.grid.http_grid": {"HttpGrid"},
     "flwr.superlink.main": {"create_app"},
     "flwr.supernode.runtime.run_clientapp": {
         "pull_task_input",
