@@ -16,7 +16,11 @@ from fedsemi.replies import Statistic
 from fedsemi.weights import weighted_mean
 
 CLIENTS = [ClientInfo(0, 20, 0)] + [ClientInfo(id, 0, 30) for id in range(1, 7)]
-GATE = Gate(Guard(enabled=True), {DIVERSITY: Statistic(3, 0, 1)}, pseudo_labels=True)
+GATE = Gate(
+    Guard(enabled=True),
+    {DIVERSITY: Statistic(3, 0, 1, of_pseudo_labels=True)},
+    pseudo_labels=True,
+)
 
 
 def model(seed: int = 0) -> dict[str, torch.Tensor]:

@@ -11,6 +11,7 @@ import torch
 
 from fedsemi.gate import Gate, GateState
 from fedsemi.guard import Guard
+from fedsemi.guard_state import GuardState
 from fedsemi.messages import DIVERSITY, Failure, Update
 from fedsemi.weights import digest
 
@@ -21,6 +22,7 @@ from .honest_replies import (
     REPLIES,
     TASKS,
     check,
+    claim,
     entry,
     filled,
     mean_of,
@@ -57,12 +59,6 @@ def step_length(update: Update) -> float:
         )
         ** 0.5
     )
-
-
-def test_the_only_labeled_client_is_trusted_with_any_step() -> None:
-    far = entry("head.weight", lambda t: t + 100)(REPLIES[0])
-    found = check([far, *REPLIES[1:]])
-    assert found.updates[0].weights is far.weights and not found.notices
 
 
 def same_bits_in_any_order(permutations: int, promise: Any) -> None:
@@ -143,19 +139,36 @@ def test_a_quarantined_labeled_client_still_counts_as_missing() -> None:
     assert [n.code for n in found.notices] == ["FS2201"]
 
 
+def unsure(update: Update) -> Update:
+    """Answer without a pseudo-label, and so without any diversity."""
+    return claim(torch.zeros(3))(replace(update, num_pseudo=0))
+
+
 def test_without_confident_pseudo_labels_the_round_says_so() -> None:
-    found = check([replace(u, num_pseudo=0) for u in REPLIES])
+    found = check([unsure(u) for u in REPLIES])
     assert found.quorum and [n.code for n in found.notices] == ["FS2202"]
 
 
 def test_methods_without_pseudo_labels_miss_none() -> None:
     gate = replace(GATE, pseudo_labels=False)
-    replies = [replace(update, num_pseudo=0) for update in REPLIES]
+    replies = [unsure(update) for update in REPLIES]
     assert not gate.check(TASKS, replies, CLIENTS, GateState()).notices
 
 
-def test_a_disabled_guard_takes_replies_as_they_come() -> None:
-    gate = Gate(Guard(enabled=False))
+def test_the_gate_refuses_garbage_whether_or_not_the_guard_is_on() -> None:
+    gate = replace(GATE, guard=Guard(enabled=False))
     bad = entry("head.weight", filled(NAN))(REPLIES[3])
     found = gate.check(TASKS, [*REPLIES[:3], bad], CLIENTS, GateState())
-    assert found.updates[3] is bad and not found.dropped
+    assert [(each.client, each.code) for each in found.dropped] == [(3, "FS2103")]
+    assert found.state.strikes == ((3, 5),)
+
+
+def test_without_the_guard_what_passes_is_what_came() -> None:
+    gate = replace(GATE, guard=Guard(enabled=False))
+    far = entry("head.weight", lambda t: t + 1e30)(REPLIES[2])
+    replies = [*REPLIES[:2], far, *REPLIES[3:]]
+    found = gate.check(TASKS, replies, CLIENTS, GateState())
+    assert not found.dropped and not found.notices and not found.kept
+    for update, sent in zip(found.updates, replies, strict=True):
+        assert update.weights is sent.weights
+    assert found.state.guard == GuardState()

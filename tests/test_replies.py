@@ -92,6 +92,8 @@ MUTATORS: dict[str, tuple[str, Callable[[Update], Update]]] = {
     "nan count": ("FS2104", lambda u: replace(u, num_unlabeled=NAN)),
     "boolean count": ("FS2104", lambda u: replace(u, num_pseudo=True)),
     "count as text": ("FS2104", lambda u: replace(u, num_pseudo="12")),
+    "diversity without pseudo-labels": ("FS2104", lambda u: replace(u, num_pseudo=0)),
+    "more classes than pseudo-labels": ("FS2104", lambda u: replace(u, num_pseudo=2)),
     "no statistic": ("FS2101", lambda u: replace(u, statistics={})),
     "statistics of no kind": ("FS2105", lambda u: replace(u, statistics=None)),
     "nan diversity": ("FS2103", claim(torch.tensor([0.1, NAN, 0.2]))),
@@ -132,7 +134,12 @@ def test_a_client_without_unlabeled_data_need_not_send_the_statistic() -> None:
 
 
 def harms(client: int, name: str) -> bool:
-    return not (client == 0 and name == "no statistic")
+    """A client with labels owes no diversity, and may show it in any class."""
+    return client != 0 or name not in (
+        "no statistic",
+        "diversity without pseudo-labels",
+        "more classes than pseudo-labels",
+    )
 
 
 def sift_a_random_mix(mutated: dict[int, str], twice: set[int], seed: int) -> None:

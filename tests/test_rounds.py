@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,10 +21,14 @@ from fedsemi.errors import ProtocolError
 from fedsemi.experiment import conduct
 from fedsemi.gate import Gate
 from fedsemi.guard import Guard
+from fedsemi.guard_state import Evidence
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
 from fedsemi.rounds import Round, run
+from fedsemi.state_codec import decode, encode
+from fedsemi.validation import PREFIX, held_out_accuracy
 
+GUARDED = Guard(enabled=True)
 CLIENTS = (ClientInfo(0, 10, 0), *(ClientInfo(id, 0, 20) for id in range(1, 6)))
 
 
@@ -80,9 +87,9 @@ def rounds_of(
     guard: Guard | None = None,
 ) -> list[Round[ServerState]]:
     state = Toy().init({"x": torch.zeros(50)}, CLIENTS)
-    return list(
-        run(Toy(), Flaky(spoil), state, rounds, Gate(guard or Guard(enabled=True)))
-    )
+    evidence = Evidence(held_out=partial(held_out_accuracy, num_classes=1))
+    gate = Gate(guard or Guard(), evidence=evidence)
+    return list(run(Toy(), Flaky(spoil), state, rounds, gate))
 
 
 def test_no_schedule_of_drop_outs_hangs_or_spoils_a_run(promise: Any) -> None:
@@ -141,7 +148,7 @@ def test_a_quorum_of_unlabeled_clients_can_be_asked_for() -> None:
         return None if update.round == 0 and update.client in (1, 2, 3) else update
 
     assert not rounds_of(lose, 2)[0].skipped
-    assert rounds_of(lose, 2, Guard(enabled=True, min_unlabeled=3))[0].skipped
+    assert rounds_of(lose, 2, Guard(min_unlabeled=3))[0].skipped
 
 
 def test_one_bad_client_costs_its_reply_and_then_its_seat() -> None:
@@ -179,6 +186,67 @@ def test_a_free_rider_is_noted_after_five_rounds_and_keeps_its_share(kind: str) 
     assert done[-1].state.contributions[4] == pytest.approx(0.1)
 
 
+def judged(update: Update, right: float) -> Update:
+    """Let the labeled client report an accuracy on 1,000 held-out images."""
+    found = {f"{PREFIX}class_count_0": 1000.0, f"{PREFIX}class_right_0": right}
+    found |= {f"{PREFIX}bin_count_0": 1000.0, f"{PREFIX}bin_right_0": right}
+    return replace(update, metrics=found) if update.client == 0 else update
+
+
+def test_a_model_that_labeled_clients_find_worse_is_left_for_the_best_one() -> None:
+    # The models that go out in rounds 0 to 4 have these held-out accuracies.
+    right = [700.0, 800.0, 790.0, 600.0, 795.0]
+    done = rounds_of(lambda u: judged(u, right[u.round]), 5, GUARDED)
+    out = [torch.zeros(50), *(each.state.weights["x"] for each in done)]
+    assert [[n.code for n in each.notices] for each in done] == [
+        [],
+        [],
+        [],
+        ["FS2141"],
+        ["FS2142"],
+    ]
+    assert torch.equal(out[4], out[1])  # round 3 ends with what was sent in round 1
+    assert done[3].state.contributions == {} and not done[3].skipped
+    # Labeled clients go on with whole steps, the others with 0.625 of theirs.
+    assert done[4].state.contributions[0] == pytest.approx(0.5)
+    assert done[4].state.contributions[1] == pytest.approx(0.1 * 0.625)
+    assert sum(done[4].state.contributions.values()) == pytest.approx(0.8125)
+
+
+def test_without_the_guard_no_model_is_left() -> None:
+    done = rounds_of(lambda u: judged(u, 900 - 200 * u.round), 4, Guard(enabled=False))
+    free = rounds_of(lambda u: u, 4, Guard(enabled=False))
+    for one, other in zip(done, free, strict=True):
+        assert torch.equal(one.state.weights["x"], other.state.weights["x"])
+        assert not one.notices and one.state.good is None
+
+
+def test_what_the_guard_remembers_survives_a_checkpoint() -> None:
+    *_, last = rounds_of(lambda u: judged(u, 700.0 + u.round), 3, GUARDED)
+    tensors: dict[str, torch.Tensor] = {}
+    tree = json.loads(json.dumps(encode(last.state, tensors)))
+    again = decode(tree, tensors, like=last.state)
+    assert again.gate == last.state.gate and again.gate.guard.best == 0.702
+    assert last.state.good is not None and again.good is not None
+    assert torch.equal(again.good.weights["x"], last.state.good.weights["x"])
+
+
+@pytest.mark.parametrize("factor", [1e4, -1e4, 1e36])
+def test_of_three_sites_one_cannot_carry_the_model_away(factor: float) -> None:
+    def spoil(update: Update) -> Update | None:
+        if update.client > 2:
+            return None
+        far = {"x": update.weights["x"] * factor}
+        return replace(update, weights=far) if update.client == 2 else update
+
+    done = rounds_of(spoil, 8, GUARDED)
+    # Honest steps have a length of about 7.1, so that 1.25 medians are about 8.9.
+    for before, after in itertools.pairwise(done):
+        step = after.state.weights["x"] - before.state.weights["x"]
+        assert step.norm() < 0.75 * 7.3 + 0.25 * 9.2
+        assert [(n.client, n.code) for n in after.notices] == [(2, "FS2107")]
+
+
 def honest_step(update: Update) -> torch.Tensor:
     state = replace(Toy().init({"x": torch.zeros(50)}, CLIENTS), round=update.round)
     (task,) = [t for t in Toy().plan(state) if t.client == update.client]
@@ -192,7 +260,6 @@ def test_a_run_at_cutoff_one_learns_from_labels_alone(promise: Any) -> None:
         "model": {"name": "resnet8", "width": 2},
         "partition": {"num_clients": 3, "min_size": 5},
         "evaluation": {"every": 20},
-        "guard": {"enabled": True},
         "stages": [
             {"method": "semianagg", "rounds": 20, "learner": {"cutoff": 1.0}},
         ],

@@ -14,7 +14,7 @@ from fedsemi.evaluate import metrics, predict
 from fedsemi.local import Setup
 from fedsemi.messages import Update
 from fedsemi.models import ModelSpec
-from fedsemi.validation import PREFIX, Findings, Validator, reported
+from fedsemi.validation import PREFIX, Findings, Validator, held_out_accuracy, reported
 
 SETUP = Setup(ModelSpec("resnet8", 3, 1, 4, 8), Views(8, 10, (0.5,), (0.25,)))
 WEIGHTS = SETUP.model.build(0).state_dict()
@@ -107,6 +107,13 @@ def test_numbers_that_cannot_be_true_are_left_out(name: str, value: float) -> No
     assert reported([liar], 3) is None
     found = reported([update(0, counted()), liar], 3)
     assert found == counted().validation()
+
+
+def test_a_site_without_labels_has_no_say_on_a_model() -> None:
+    metrics = counted().as_metrics()
+    assert reported([Update(1, 0, {}, 0, 9, metrics=metrics)], 3) is None
+    assert held_out_accuracy([Update(1, 0, {}, 0, 9, metrics=metrics)], 3) is None
+    assert reported([Update(1, 0, {}, 4, 9, metrics=metrics)], 3) is not None
 
 
 def test_nothing_is_reported_where_nothing_is_held_out() -> None:

@@ -36,8 +36,10 @@ class AlarmSettings:
     calibration_error: Share = 0.2
     """Largest expected calibration error of a good warm-up."""
 
-    def hurts(self, before: float, after: float, num: int) -> bool:
+    def hurts(self, before: float, after: float, num: int, errors: float = 2.0) -> bool:
         """Tell whether accuracy on so many held-out images fell by more than is borne.
+
+        At least so many standard errors are borne, too.
 
         >>> AlarmSettings().hurts(0.85, 0.73, num=1000)
         True
@@ -45,7 +47,7 @@ class AlarmSettings:
         False
         """
         error = sqrt(variance((before + after) / 2 * num, num))
-        return before - after > max(self.tolerance, 2 * error)
+        return before - after > max(self.tolerance, errors * error)
 
 
 @dataclass(frozen=True)

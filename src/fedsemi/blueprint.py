@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,17 @@ from fedsemi.config import Experiment, Stage, make_experiment, method_settings
 from fedsemi.data.augment import Views
 from fedsemi.errors import ConfigError, StorageError
 from fedsemi.gate import Gate
+from fedsemi.guard_state import Evidence
 from fedsemi.json_text import parsed_object
 from fedsemi.local import Setup
-from fedsemi.messages import Weights
+from fedsemi.messages import DIVERSITY, Weights
 from fedsemi.method import Method
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
 from fedsemi.models.precision import check_precision
 from fedsemi.seeds import seed_of
 from fedsemi.storage import read_weights
+from fedsemi.validation import held_out_accuracy
 
 _MAX_BYTES = 1_000_000
 
@@ -44,7 +47,6 @@ class Blueprint:
             self.views,
             local,
             experiment.device,
-            experiment.guard,
             experiment.precision,
             stage.rounds,
         )
@@ -60,7 +62,12 @@ class Blueprint:
         """Build the gate that the replies to a method must pass."""
         statistics = getattr(method, "statistics", {})
         pseudo_labels = getattr(method, "pseudo_labels", False)
-        return Gate(self.experiment.guard, statistics, pseudo_labels)
+        evidence = Evidence(
+            getattr(method, "contributions", None) if DIVERSITY in statistics else None,
+            partial(held_out_accuracy, num_classes=self.model.num_classes),
+            self.experiment.alarms,
+        )
+        return Gate(self.experiment.guard, statistics, pseudo_labels, evidence)
 
     def initial_weights(self) -> Weights:
         """Return the weights that the first stage begins with."""

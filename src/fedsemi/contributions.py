@@ -3,7 +3,6 @@
 FedAvg, FedAvg-Semi and SemiAnAgg are one weighted mean and differ in its shares only.
 Each function returns a share per update, in the order of the updates. Shares sum to
 one; where nobody has anything to offer they are all zero, and the global model stays.
-A guard may cut a share: then they sum to less, and the rest stays on the global model.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import torch
 from torch import Tensor
 
 from fedsemi.errors import ProtocolError
-from fedsemi.guard import Guard
 from fedsemi.messages import DIVERSITY, Update
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.weights import distance, weighted_mean
@@ -48,11 +46,10 @@ def by_diversity(
     updates: Sequence[Update],
     labeled_share: float = 0.5,
     rule: Rule = "paper",
-    guard: Guard | None = None,
     sharpness: float = 1.0,
 ) -> Tensor:
     """Weigh unlabeled clients by their distance from the anchor (SemiAnAgg, Eq. 4)."""
-    unlabeled = sharpened(_diversity_shares(updates, rule, guard), sharpness)
+    unlabeled = sharpened(_diversity_shares(updates, rule), sharpness)
     return _join(updates, unlabeled, labeled_share)
 
 
@@ -83,13 +80,12 @@ def permuted(
     labeled_share: float = 0.5,
     rule: Rule = "paper",
     seed: int = 0,
-    guard: Guard | None = None,
 ) -> Tensor:
     """Hand SemiAnAgg's shares to the wrong unlabeled clients, anew in each round.
 
     The control for the spread of the weights: the same numbers, without their meaning.
     """
-    unlabeled = _diversity_shares(updates, rule, guard)
+    unlabeled = _diversity_shares(updates, rule)
     holders = torch.nonzero(_column(updates, "num_unlabeled")).flatten()
     stream = Streams(seed_of(seed, "permuted", updates[0].round if updates else 0))
     order = torch.randperm(len(holders), generator=stream["order"])
@@ -188,24 +184,12 @@ def _distances(updates: Sequence[Update], shares: Tensor, legacy: bool) -> Tenso
     return torch.tensor([distance(w, centre) for w in many], dtype=torch.float64)
 
 
-def guarded_weights(diversity: Tensor, rule: Rule, guard: Guard) -> Tensor:
-    """Return Eq. 4 of trimmed diversities [K, C], with every share [K] capped."""
-    shares = diversity_weights(guard.trimmed(diversity), rule)
-    return guard.capped(shares, diversity)
-
-
-def _diversity_shares(
-    updates: Sequence[Update], rule: Rule, guard: Guard | None
-) -> Tensor:
+def _diversity_shares(updates: Sequence[Update], rule: Rule) -> Tensor:
     holders = [i for i, update in enumerate(updates) if update.num_unlabeled]
     shares = torch.zeros(len(updates), dtype=torch.float64)
     if holders:
         rows = torch.stack([statistic(updates[i], DIVERSITY) for i in holders])
-        shares[holders] = (
-            diversity_weights(rows, rule)
-            if guard is None
-            else guarded_weights(rows, rule, guard)
-        )
+        shares[holders] = diversity_weights(rows, rule)
     return shares
 
 

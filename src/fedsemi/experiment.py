@@ -16,16 +16,16 @@ from fedsemi.checkpoint import Checkpoint
 from fedsemi.data.dataset import ImageSet
 from fedsemi.engines import InProcess, Workers, local_engine
 from fedsemi.evaluate import TEST_BATCH, Metrics, metrics, predict
-from fedsemi.gate import Notice, Rejection
 from fedsemi.local import Setup
 from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights
 from fedsemi.method import Method, ServerState
+from fedsemi.notices import Notice, Rejection
 from fedsemi.protected import Protected, protected
 from fedsemi.rounds import Engine, Round, run
 from fedsemi.running_mean import WithRunningMean
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.oracle import Oracle
-from fedsemi.validation import Validation, Validator, reported
+from fedsemi.validation import Reporting, Validation, Validator, reported
 from fedsemi.weights import num_bytes
 
 
@@ -167,7 +167,10 @@ def _run_stage(
     server = protected(method, validator, blueprint.experiment.alarms)
     keep = blueprint.experiment.evaluation.running_mean
     averaged = server if keep is None else WithRunningMean(server, keep)
-    with open_engine(method, number) as engine:
+    guarded = blueprint.experiment.guard.enabled
+    with open_engine(method, number) as opened:
+        # The guard judges models by what labeled sites report, in simulations too.
+        engine = Reporting(opened, judge.held_out, setup) if guarded else opened
         state = _begin(method.init(weights, engine.clients(), seed), engine, start)
         validation = validate(state)
         started = time.perf_counter()

@@ -1,13 +1,12 @@
 """The gate: every reply passes it before any method sees it, in every engine.
 
-A bad reply is dropped and counted; it never ends a run. What passes is bounded: steps
-that are far longer than those of the others are shortened.
+A bad reply is dropped and counted; it never ends a run. No honest reply is changed
+here; what passes is handed to the guard, which may be off.
 
-FS2101  entries are missing or unknown        FS2106  stale, twice, or not asked for
-FS2102  wrong shape or type                   FS2107  step too long (shortened)
-FS2103  not finite, or out of range           FS2109  share capped
-FS2104  impossible count (cut if too large)   FS2110  seems not to learn (noted only)
-FS2105  unreadable                            FS2112  quarantined after three drops
+FS2101  entries are missing or unknown        FS2105  unreadable
+FS2102  wrong shape or type                   FS2106  stale, twice, or not asked for
+FS2103  not finite, or out of range           FS2110  seems not to learn (noted only)
+FS2104  impossible count (cut if too large)   FS2112  quarantined after three drops
 FS2201  too few replies, round skipped        FS2202  no confident pseudo-labels
 """
 
@@ -17,11 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-import torch
-
-from fedsemi.guard import Guard, clip_scales
+from fedsemi.guard import Guard
+from fedsemi.guard_state import Evidence, GuardState, Verdict
 from fedsemi.idleness import idle_clients
 from fedsemi.messages import Answer, ClientInfo, Failure, Task, Update
+from fedsemi.notices import Notice, Rejection
 from fedsemi.replies import Refused, Reply, Statistic, checked
 from fedsemi.weights import digest
 
@@ -37,25 +36,6 @@ MOST_SKIPS = 3
 
 
 @dataclass(frozen=True)
-class Notice:
-    """Something that the gate saw; `client` is None if it concerns the round."""
-
-    client: int | None
-    round: int
-    code: str
-    reason: str
-
-    def __str__(self) -> str:
-        who = "" if self.client is None else f"client {self.client} "
-        return f"{self.code} round {self.round + 1}: {who}{self.reason}"
-
-
-@dataclass(frozen=True)
-class Rejection(Notice):
-    """A notice whose reply was dropped."""
-
-
-@dataclass(frozen=True)
 class GateState:
     """What the gate remembers from round to round; part of the server's state."""
 
@@ -67,6 +47,7 @@ class GateState:
     """(client, rounds in a row without learning)."""
     skipped: int = 0
     """Rounds skipped in a row."""
+    guard: GuardState = field(default_factory=GuardState)
 
 
 @dataclass(frozen=True)
@@ -79,6 +60,10 @@ class Check:
     dropped: tuple[Rejection, ...] = ()
     notices: tuple[Notice, ...] = ()
     quorum: bool = True
+    kept: Mapping[int, float] = field(default_factory=dict)
+    """Part of its share that the guard left to a client, where it is not all."""
+    verdict: Verdict | None = None
+    """What labeled clients reported of the model that went out, if it matters."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +75,8 @@ class Gate:
     """What the method's server step reads."""
     pseudo_labels: bool = False
     """Whether unlabeled clients count by pseudo-labels; a round without is noted."""
+    evidence: Evidence = field(default_factory=Evidence)
+    """What the guard holds replies against."""
 
     def admitted(self, tasks: Sequence[Task], state: GateState) -> Sequence[Task]:
         """Leave out the tasks of clients in quarantine."""
@@ -103,7 +90,7 @@ class Gate:
         clients: Sequence[ClientInfo],
         state: GateState,
     ) -> Check:
-        """Drop bad replies, bound the others, and say whether enough are left.
+        """Drop bad replies, let the guard bound the others, say if enough are left.
 
         Args:
             tasks: All that the method planned, quarantined clients included.
@@ -112,22 +99,25 @@ class Gate:
             state: What the gate remembers.
         """
         infos = {client.id: client for client in clients}
-        if not self.guard.enabled:
-            passed = sorted((u for u in updates if isinstance(u, Update)), key=_place)
-            quorum = self._quorum(tasks, passed, infos)
-            return Check(passed, _counted(state, quorum), len(tasks), quorum=quorum)
         round = tasks[0].round if tasks else 0
         replies, dropped = self._sifted(self.admitted(tasks, state), updates, infos)
         dropped = [replace(each, round=round) for each in dropped]
         state, idle = _watched(state, replies, round)
         state, jailed = _judged(state, dropped, round)
-        replies, bounded = self._bounded(replies, round)
-        passed = [reply.update for reply in replies]
+        ruling = self.guard.rule(replies, state.guard, self.evidence)
+        passed = [reply.update for reply in ruling.replies]
         quorum = self._quorum(tasks, passed, infos)
-        of_round = self._of_round(tasks, passed, quorum, round)
-        notices = (*bounded, *idle, *jailed, *of_round)
-        state = _counted(state, quorum)
-        return Check(passed, state, len(tasks), tuple(dropped), notices, quorum)
+        inflated, of_round = _inflated(replies), self._of_round(tasks, passed, quorum)
+        return Check(
+            passed,
+            replace(_counted(state, quorum), guard=ruling.state),
+            len(tasks),
+            tuple(dropped),
+            (*ruling.notices, *inflated, *idle, *jailed, *of_round),
+            quorum,
+            ruling.kept,
+            ruling.verdict,
+        )
 
     def _sifted(
         self,
@@ -162,31 +152,6 @@ class Gate:
             ]
         return kept, sorted(dropped, key=str)
 
-    def _bounded(
-        self, replies: Sequence[Reply], round: int
-    ) -> tuple[list[Reply], list[Notice]]:
-        """Shorten steps that stand out among the labeled or the unlabeled clients."""
-        scales = [1.0] * len(replies)
-        for labeled in (True, False):
-            peers = [
-                i for i, r in enumerate(replies) if bool(r.info.num_labeled) is labeled
-            ]
-            norms = torch.tensor([replies[i].norm for i in peers], dtype=torch.double)
-            limits = clip_scales(norms, self.guard.norm_limit).tolist()
-            for i, scale in zip(peers, limits, strict=True):
-                scales[i] = scale
-        notices = [
-            Notice(reply.info.id, round, "FS2107", f"step shortened to {scale:.1%}")
-            for reply, scale in zip(replies, scales, strict=True)
-            if scale < 1
-        ] + [
-            Notice(reply.info.id, round, "FS2104", "claimed more samples than it has")
-            for reply in replies
-            if reply.inflated
-        ]
-        short = [_shortened(r, s) for r, s in zip(replies, scales, strict=True)]
-        return short, notices
-
     def _quorum(
         self,
         tasks: Sequence[Task],
@@ -205,8 +170,9 @@ class Gate:
         return all(len(heard & part) >= min(least, len(part)) for part, least in needs)
 
     def _of_round(
-        self, tasks: Sequence[Task], passed: Sequence[Update], quorum: bool, round: int
+        self, tasks: Sequence[Task], passed: Sequence[Update], quorum: bool
     ) -> Iterator[Notice]:
+        round = tasks[0].round if tasks else 0
         if not quorum:
             reason = f"{len(passed)} of {len(tasks)} replies, none or too few labeled; "
             yield Notice(None, round, "FS2201", f"{reason}model unchanged")
@@ -231,17 +197,13 @@ def _canonical(same: list[Reply]) -> list[Reply]:
     return sorted(same, key=lambda reply: digest(reply.update.weights))
 
 
-def _shortened(reply: Reply, scale: float) -> Reply:
-    if scale == 1:
-        return reply
-    old, new = reply.task.weights, reply.update.weights
-    weights = {
-        key: torch.lerp(old[key], new[key], scale)
-        if old[key].is_floating_point()
-        else new[key]
-        for key in old
-    }
-    return replace(reply, update=replace(reply.update, weights=weights))
+def _inflated(replies: Sequence[Reply]) -> list[Notice]:
+    reason = "claimed more samples than it has"
+    return [
+        Notice(reply.info.id, reply.task.round, "FS2104", reason)
+        for reply in replies
+        if reply.inflated
+    ]
 
 
 def _watched(
@@ -282,17 +244,3 @@ def _judged(
 
 def _counted(state: GateState, quorum: bool) -> GateState:
     return replace(state, skipped=0 if quorum else state.skipped + 1)
-
-
-def cap_notices(
-    clients: Sequence[ClientInfo], contributions: Mapping[int, float], round: int
-) -> tuple[Notice, ...]:
-    """Say who hit the share cap: shares sum to less than one only then."""
-    left = 1 - sum(contributions.values())
-    unlabeled = [client.id for client in clients if not client.num_labeled]
-    if not 1e-6 < left < 1 or not unlabeled:
-        return ()
-    top = max(unlabeled, key=lambda id: contributions.get(id, 0.0))
-    share = contributions.get(top, 0.0)
-    reason = f"claimed up to {share + left:.1%} of the mean, capped at {share:.1%}"
-    return (Notice(top, round, "FS2109", reason),)

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Batch, Client, batches
-from fedsemi.guard import Guard
 from fedsemi.messages import Memory, Task, Update, Weights
 from fedsemi.models import Classifier, ModelSpec, Output
 from fedsemi.models.copying import copied
@@ -66,7 +65,6 @@ class Setup:
     views: Views
     local: LocalTraining = field(default_factory=LocalTraining)
     device: str = "cpu"
-    guard: Guard = field(default_factory=Guard)
     precision: Precision = "float32"
     rounds: int = 0
     """Of the stage, for methods whose last one is special; 0 if nobody knows."""

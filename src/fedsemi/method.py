@@ -55,6 +55,8 @@ class ServerState:
     """Share of each client in the last mean, by client id."""
     gate: GateState = field(default_factory=GateState)
     """What the gate remembers; methods leave it alone."""
+    good: ServerState | None = None
+    """Where the guard returns to if labeled clients find that a model is worse."""
     parts: Weights = field(default_factory=dict)
     """What travels and is averaged with the classifier but is not part of it, e.g. a
     projector or a second head. It is neither tested nor handed to the next stage."""

@@ -41,6 +41,8 @@ class Statistic:
     """Clients with such data must send it; others may."""
     counts: bool = False
     """Whether it counts a client's samples, so that the register bounds its sum."""
+    of_pseudo_labels: bool = False
+    """Whether a class has it only if a pseudo-label fell there."""
 
     def due_from(self, client: ClientInfo) -> bool:
         """Say whether this client must send it."""
@@ -71,9 +73,10 @@ def checked(
     if type(update.round) is not int or update.round != task.round:
         raise Refused("FS2106", f"is for round {update.round!r}")
     try:
-        norm = _step_length(update.weights, task.weights)
+        norm = step_length(update.weights, task.weights)
         statistics = _checked_statistics(update.statistics, needed, info)
         counts = _checked_counts(update, info)
+        _check_claims(statistics, needed, counts["num_pseudo"], info)
         metrics = _finite_metrics(update.metrics)
     except Refused:
         raise
@@ -91,7 +94,7 @@ def checked(
     return Reply(clean, task, info, norm, inflated)
 
 
-def _step_length(weights: Any, reference: Mapping[str, Tensor]) -> float:
+def step_length(weights: Any, reference: Mapping[str, Tensor]) -> float:
     """Check the weights and return how far they are from the reference."""
     if not isinstance(weights, Mapping) or weights.keys() != reference.keys():
         raise Refused("FS2101", _key_difference(weights, reference))
@@ -188,6 +191,27 @@ def _checked_counts(update: Update, info: ClientInfo) -> dict[str, int]:
         if type(count) is not int or count < 0:
             raise Refused("FS2104", f"claims {name} = {count!r:.40}")
     return {name: min(counts[name], limit) for name, limit in limits.items()}
+
+
+def _check_claims(
+    statistics: Mapping[str, Tensor],
+    needed: Mapping[str, Statistic],
+    num_pseudo: int,
+    info: ClientInfo,
+) -> None:
+    """Refuse what more classes claim than there are pseudo-labels.
+
+    A client with labels may go through its unlabeled images several times a round, so
+    that one of them has had two classes.
+    """
+    for name, spec in needed.items():
+        if not spec.of_pseudo_labels or info.num_labeled or name not in statistics:
+            continue
+        if (classes := int((statistics[name] > 0).sum())) > num_pseudo:
+            raise Refused(
+                "FS2104",
+                f"claims a {name} in {classes} classes with {num_pseudo} pseudo-labels",
+            )
 
 
 def _finite_metrics(metrics: Mapping[str, float]) -> dict[str, float]:

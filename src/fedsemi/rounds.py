@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol
+from typing import Generic, Protocol, cast
 
 from fedsemi.errors import ProtocolError
-from fedsemi.gate import MOST_SKIPS, Check, Gate, Notice, Rejection, cap_notices
+from fedsemi.gate import MOST_SKIPS, Check, Gate
 from fedsemi.messages import Answer, ClientInfo, Memory, Task, Update
 from fedsemi.method import Method, S
+from fedsemi.notices import Notice, Rejection
 
 
 class Engine(Protocol):
@@ -61,14 +62,8 @@ class Round(Generic[S]):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What else the gate saw."""
-        seen = tuple(each for check in self.checks for each in check.notices)
-        return seen if self.skipped else seen + self._capped
-
-    @property
-    def _capped(self) -> tuple[Notice, ...]:
-        state = self.state
-        return cap_notices(state.clients, state.contributions, state.round - 1)
+        """What else the gate saw, and what the guard did."""
+        return tuple(each for check in self.checks for each in check.notices)
 
     @property
     def skipped(self) -> bool:
@@ -91,11 +86,7 @@ def run(
             tasks = method.plan(state)
             answers = engine.run(gate.admitted(tasks, state.gate))
             check = gate.check(tasks, answers, state.clients, state.gate)
-            if check.quorum:
-                state = method.aggregate(state, check.updates)
-            else:
-                state = _skipped(before, check)
-            state = replace(state, gate=check.state)
+            state = closed(method, before, state, check)
             checks.append(check)
         yield Round(state, checks)
 
@@ -107,6 +98,32 @@ def _joined(state: S, clients: Sequence[ClientInfo]) -> S:
     if len(merged) == len(known):
         return state
     return replace(state, clients=tuple(merged[id] for id in sorted(merged)))
+
+
+def closed(method: Method[S], before: S, state: S, check: Check) -> S:
+    """Close a phase: combine what passed, or go on from an older model.
+
+    Args:
+        method: Whose phase it is.
+        before: The state at the beginning of the round.
+        state: The state that the tasks were planned from.
+        check: What the gate made of the replies.
+    """
+    if check.verdict == "worse" and before.good is not None:
+        good = cast(S, before.good)
+        new = replace(
+            good, round=before.round + 1, contributions={}, clients=before.clients
+        )
+    elif not check.quorum:
+        new = _skipped(before, check)
+    else:
+        new = method.aggregate(state, check.updates)
+        if check.kept and new.round > state.round:
+            shares = new.contributions.items()
+            kept = {id: share * check.kept.get(id, 1.0) for id, share in shares}
+            new = replace(new, contributions=kept)
+    best = replace(before, good=None) if check.verdict == "best" else state.good
+    return replace(new, gate=check.state, good=best)
 
 
 def _skipped(before: S, check: Check) -> S:

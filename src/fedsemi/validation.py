@@ -8,7 +8,7 @@ that a site does not have.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import add
@@ -28,7 +28,8 @@ from fedsemi.data.augment import Views
 from fedsemi.data.dataset import ImageSet
 from fedsemi.evaluate import predict
 from fedsemi.local import Setup
-from fedsemi.messages import Task, Update, Weights
+from fedsemi.messages import Answer, ClientInfo, Memory, Task, Update, Weights
+from fedsemi.rounds import Engine
 from fedsemi.seeds import Streams, seed_of
 
 PREFIX = "held_out_"
@@ -158,15 +159,52 @@ def with_findings(
     return replace(update, metrics={**update.metrics, **found})
 
 
+@dataclass(frozen=True, eq=False)
+class Reporting:
+    """An engine whose labeled clients report as real sites do."""
+
+    engine: Engine
+    held_out: Mapping[int, ImageSet]
+    setup: Setup
+
+    def clients(self) -> Sequence[ClientInfo]:
+        """List the clients."""
+        return self.engine.clients()
+
+    def run(self, tasks: Sequence[Task]) -> Sequence[Answer]:
+        """Carry out the tasks; add what labeled clients find."""
+        asked = {(task.group, task.client): task for task in tasks}
+        return [
+            with_findings(
+                update,
+                self.held_out[update.client],
+                self.setup,
+                asked[update.group, update.client],
+            )
+            if isinstance(update, Update) and update.client in self.held_out
+            else update
+            for update in self.engine.run(tasks)
+        ]
+
+    def memory(self, client: int) -> Memory:
+        """Show what a client remembers."""
+        return self.engine.memory(client)
+
+    def restore(self, memories: Mapping[int, Memory]) -> None:
+        """Give clients their memories back."""
+        self.engine.restore(memories)
+
+
 def reported(updates: Iterable[Update], num_classes: int) -> Validation | None:
     """Join what labeled sites found of the model that they received.
 
-    A site that is asked several times in a round counts once.
+    A site that is asked several times in a round counts once. A site without labels
+    has nothing to find them with: what it says of them is no finding.
     """
     by_site = {
         update.client: update.metrics
         for update in updates
-        if any(name.startswith(PREFIX) for name in update.metrics)
+        if update.num_labeled and any(n.startswith(PREFIX) for n in update.metrics)
     }
     found = [Findings.from_metrics(each, num_classes) for each in by_site.values()]
     known = [each for each in found if each is not None]
@@ -176,6 +214,14 @@ def reported(updates: Iterable[Update], num_classes: int) -> Validation | None:
     for each in known[1:]:
         total += each
     return total.validation()
+
+
+def held_out_accuracy(
+    updates: Iterable[Update], num_classes: int
+) -> tuple[float, int] | None:
+    """Return the accuracy that labeled sites report, and of how many images."""
+    found = reported(updates, num_classes)
+    return None if found is None else (found.accuracy, found.num)
 
 
 @dataclass(frozen=True)

@@ -166,22 +166,24 @@ def test_free_riders_are_noted_and_honest_sites_are_not(
     assert missed <= 5 and wrong <= windows / 100
 
 
-BC2 = ("nan", "giant", "flip", "flip+lie", "lie", "stale", "inflated")
-
-
 @pytest.mark.slow
-def test_one_bad_site_of_nine_costs_at_most_two_points(
-    tmp_path: Path, promise: Any
+@pytest.mark.parametrize(
+    ("clients", "attacks"),
+    [
+        # Of three sites, `flip+lie` and `just-under` cost more: docs/attacks.md.
+        (3, ("scaled", "drift")),
+        (10, ("scaled", "flip+lie", "just-under", "drift", "pair")),
+    ],
+)
+def test_bad_sites_cost_at_most_five_points_of_semianagg(
+    clients: int, attacks: tuple[str, ...], tmp_path: Path, promise: Any
 ) -> None:
-    found = [
-        outcome
-        for seed in (1, 2)
-        for outcome in run_suite(
-            load_config(ATTACKS_TOML, [f"seed={seed}"]), BC2, ["semianagg"], tmp_path
-        )
-    ]
+    settings = [f"partition.num_clients={clients}"]
+    experiment = load_config(ATTACKS_TOML, settings)
+    found = list(run_suite(experiment, attacks, ["semianagg"], tmp_path))
     rows = {row["attack"]: row for row in table_rows(found)}
-    failed = sum(rows[attack]["lost_on"] > 0.02 for attack in BC2)
-    promise("BC-2 attacks on SemiAnAgg, two seeds, at most 2 points", len(BC2), failed)
+    failed = sum(rows[attack]["lost_on"] > 0.05 for attack in attacks)
+    name = f"BC-2 attacks on SemiAnAgg, {clients} sites, at most 5 points"
+    promise(name, len(attacks), failed)
     assert failed == 0
-    assert rows["nan"]["lost_off"] > 0.02  # the attack is real
+    assert rows["scaled"]["lost_off"] > 0.05  # the attack is real

@@ -7,12 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from fedsemi.build import Simulation, build
 from fedsemi.config import Experiment, make_experiment
 from fedsemi.errors import ConfigError
-from fedsemi.simulation.attack_suite import AGGREGATIONS, Outcome, run_suite, table_rows
-from fedsemi.simulation.attacks import ATTACKS, NEED_TRUTH
+from fedsemi.simulation.adaptive import marked
+from fedsemi.simulation.attack_suite import (
+    AGGREGATIONS,
+    Outcome,
+    attackers_of,
+    run_suite,
+    table_rows,
+)
+from fedsemi.simulation.attacked import ATTACKS, NEED_TRUTH
 
 CONTENT: dict[str, Any] = {
     "data": {"name": "synthetic", "train_limit": 80, "test_limit": 20},
@@ -27,7 +35,15 @@ CONTENT: dict[str, Any] = {
 }
 
 
-TRIED = ("nan", "stale", "duplicates", "noise-images")
+TRIED = (
+    "nan",
+    "scaled",
+    "stale",
+    "duplicates",
+    "noise-images",
+    "just-under",
+    "trigger",
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,26 +58,53 @@ def test_every_attack_runs_with_and_without_guard(
     aggregation: str, tmp_path: Path
 ) -> None:
     found = run_suite(make_experiment(CONTENT), ATTACKS, [aggregation], tmp_path)
+    possible = [attack for attack in ATTACKS if attack != "pair"]  # two of four
     assert {(o.attack, o.guard) for o in found} == {
-        (attack, guard) for attack in ("none", *ATTACKS) for guard in (True, False)
+        (attack, guard) for attack in ("none", *possible) for guard in (True, False)
     }
 
 
 def test_the_gate_drops_what_is_not_a_reply(outcomes: list[Outcome]) -> None:
-    dropped = {o.attack: o.dropped for o in outcomes if o.guard}
-    assert dropped["nan"] == 2
-    assert dropped["stale"] == 1  # the first reply is fresh
-    assert dropped["duplicates"] == 38  # 19 of 20, twice
-    assert dropped["none"] == dropped["noise-images"] == 0
-    assert not any(o.dropped for o in outcomes if not o.guard)
+    for guard in (True, False):
+        dropped = {o.attack: o.dropped for o in outcomes if o.guard is guard}
+        assert dropped["nan"] == 2
+        assert dropped["stale"] == 1  # the first reply is fresh
+        assert dropped["duplicates"] == 38  # 19 of 20, twice
+        assert dropped["none"] == dropped["noise-images"] == dropped["scaled"] == 0
 
 
-def test_duplicates_multiply_a_share_only_without_guard(
-    outcomes: list[Outcome],
-) -> None:
-    share = {(o.attack, o.guard): o.share for o in outcomes}
-    assert share["duplicates", True] == pytest.approx(0.125)
-    assert share["duplicates", False] == pytest.approx(0.5 * 20 / 23)
+def test_twenty_replies_have_the_share_of_one(outcomes: list[Outcome]) -> None:
+    shares = [o.share for o in outcomes if o.attack == "duplicates"]
+    assert shares == pytest.approx([0.125, 0.125])
+
+
+def test_the_guard_cuts_a_step_that_the_gate_lets_pass(outcomes: list[Outcome]) -> None:
+    cut = {o.guard: o.cut for o in outcomes if o.attack == "scaled"}
+    assert cut == {True: 2, False: 0}
+
+
+def test_a_step_just_under_the_limits_is_not_cut(outcomes: list[Outcome]) -> None:
+    (found,) = [o for o in outcomes if o.attack == "just-under" and o.guard]
+    assert found.cut == found.dropped == 0 and found.clients == 5
+
+
+def test_the_trigger_has_a_success_rate_and_a_baseline(outcomes: list[Outcome]) -> None:
+    rates = {o.attack: o.success for o in outcomes}
+    known = {attack for attack, rate in rates.items() if rate is not None}
+    assert known == {"none", "trigger"}
+
+
+def test_a_mark_is_a_white_square_in_the_corner() -> None:
+    image = marked(torch.zeros(1, 1, 8, 8, dtype=torch.uint8))
+    assert image.sum() == 4 * 255 and bool((image[0, 0, 6:, 6:] == 255).all())
+
+
+def test_two_attack_together_only_where_they_are_a_minority() -> None:
+    built = build(make_experiment(CONTENT))  # four unlabeled clients
+    few = attackers_of(built, "pair"), attackers_of(built, "drift")
+    assert few[0] == [] and len(few[1]) == 1
+    content = {**CONTENT, "partition": {"num_clients": 6, "min_size": 5}}
+    assert len(attackers_of(build(make_experiment(content)), "pair")) == 2
 
 
 def test_loss_is_measured_against_the_run_without_attack_and_guard() -> None:
@@ -106,6 +149,7 @@ def test_where_no_truth_is_known_the_attacks_that_need_none_run(tmp_path: Path) 
     clients = {"num_clients": 2, "min_size": 5}
     short = make_experiment({**content, "stages": stages, "partition": clients})
     possible = [attack for attack in ATTACKS if attack not in NEED_TRUTH]
+    assert "trigger" in possible
     found = run_suite(short, possible, ["uniform-semi"], tmp_path)
     assert {outcome.attack for outcome in found} == {"none", *possible}
 
@@ -113,6 +157,8 @@ def test_where_no_truth_is_known_the_attacks_that_need_none_run(tmp_path: Path) 
 @pytest.mark.usefixtures("_real_sites")
 def test_where_no_truth_is_known_the_others_are_refused_at_once(tmp_path: Path) -> None:
     suite = run_suite(make_experiment(CONTENT), ATTACKS, ["fedavg"], tmp_path / "out")
-    with pytest.raises(ConfigError, match=r"FS4107 flip, .*pass --attack nan .*images"):
+    with pytest.raises(
+        ConfigError, match=r"FS4107 flip, .*pass --attack nan .*trigger"
+    ):
         next(suite)
     assert not (tmp_path / "out").exists()

@@ -21,7 +21,7 @@ from fedsemi.simulation.attack_suite import (
     run_suite,
     table_rows,
 )
-from fedsemi.simulation.attacks import ATTACKS
+from fedsemi.simulation.attacked import ATTACKS
 from fedsemi.storage import write_whole
 
 
@@ -43,9 +43,10 @@ def attack(
     ),
     data_dir: DataDir = None,
 ) -> None:
-    """Let one unlabeled site attack, with and without the guard.
+    """Let unlabeled sites attack, with and without the guard; the gate is always on.
 
-    Shows the balanced accuracy that is lost and the attacker's share of the mean.
+    Shows the balanced accuracy that is lost, the attackers' share of the mean, and how
+    often marked images are taken for the target of a trigger.
 
     Example: fedsemi attack configs/demo.toml --attack flip --aggregation semianagg
     """
@@ -72,7 +73,7 @@ def attack(
 def result_table(outcomes: list[Outcome]) -> Table:
     """Show what every attack costs, without and with the guard."""
     table = Table(box=None, header_style="dim", padding=(0, 2))
-    names = ("lost", "share", "lost, guarded", "share, guarded", "dropped")
+    names = ("lost", "share", "lost, guarded", "share, guarded", "dropped", "trigger")
     for name in ("aggregation", "attack", *names):
         table.add_column(name, justify="right" if name in names else "left")
     for row in table_rows(outcomes):
@@ -84,8 +85,13 @@ def result_table(outcomes: list[Outcome]) -> Table:
             f"{100 * row['lost_on']:.1f}",
             f"{row['share_on']:.1%}",
             f"{row['dropped_on']:.0f}",
+            _rates(row["success_off"], row["success_on"]),
         )
     return table
+
+
+def _rates(off: float | None, on: float | None) -> str:
+    return "" if off is None or on is None else f"{off:.0%}, guarded {on:.0%}"
 
 
 def _known(

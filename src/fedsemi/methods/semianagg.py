@@ -47,14 +47,14 @@ class SemiAnAgg(SemiAveraging):
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return Eq. 4."""
         share = self.labeled_share_in(updates)
-        guard, power = self.setup.guard, self.sharpness
-        return by_diversity(updates, share, self.rule, guard, power)
+        return by_diversity(updates, share, self.rule, self.sharpness)
 
     @property
     def statistics(self) -> dict[str, Statistic]:
         """What Eq. 4 reads of every reply."""
         model = self.setup.model
-        return {DIVERSITY: Statistic(model.num_classes, 0, 1 + model.signed_features)}
+        size, high = model.num_classes, 1 + model.signed_features
+        return {DIVERSITY: Statistic(size, 0, high, of_pseudo_labels=True)}
 
     def plan(self, state: ServerState) -> Sequence[Task]:
         """Ask every client that takes part to learn, and announce the anchors."""
@@ -97,5 +97,4 @@ class PermutedSemi(SemiAnAgg):
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return Eq. 4 with its unlabeled shares shuffled among the clients."""
         share = self.labeled_share_in(updates)
-        seed, guard = self.permutation_seed, self.setup.guard
-        return permuted(updates, share, self.rule, seed, guard)
+        return permuted(updates, share, self.rule, self.permutation_seed)

@@ -1,4 +1,4 @@
-"""Run one attacker against each aggregation, with and without the guard."""
+"""Run attackers against each aggregation, with and without the guard."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from typing import Any
 
 from fedsemi.build import Simulation, build
 from fedsemi.config import Experiment, make_experiment
-from fedsemi.errors import ConfigError
-from fedsemi.experiment import Judge, Step, conduct, run_stages
+from fedsemi.errors import ConfigError, ProtocolError
+from fedsemi.experiment import Judge, RoundRecord, Step, conduct, run_stages
 from fedsemi.method import Method
-from fedsemi.simulation.attacks import ATTACKS, NEED_TRUTH, AttackedEngine, Scene
+from fedsemi.simulation.adaptive import success
+from fedsemi.simulation.attacked import (
+    ATTACKS,
+    NEED_TRUTH,
+    TOGETHER,
+    AttackedEngine,
+)
+from fedsemi.simulation.attacks import Scene
 from fedsemi.storage import make_folder, write_weights
 
 HONEST = "none"
@@ -43,9 +50,19 @@ class Outcome:
     balanced_accuracy: float
     """Mean of the last tests."""
     share: float
-    """The attacker's share of the mean, averaged over the rounds."""
+    """The attackers' share of the mean, averaged over the rounds."""
     dropped: int
     """Replies that the gate refused."""
+    clients: int = 0
+    """How many there are, the attackers among them."""
+    returned: int = 0
+    """How often the guard returned to an older model."""
+    cut: int = 0
+    """Rounds in which the guard cut something of an attacker's."""
+    stopped: bool = False
+    """Whether the run ended early, for too few replies were usable."""
+    success: float | None = None
+    """Share of marked test images that the last model takes for the target."""
 
 
 def run_suite(
@@ -57,28 +74,45 @@ def run_suite(
 ) -> Iterator[Outcome]:
     """Warm up once, then run every aggregation, attacked and not, guarded and not.
 
-    The attacker is the unlabeled client with the most samples.
+    The attackers are the unlabeled clients with the most samples. An attack of two is
+    left out where they would be half of the unlabeled clients or more.
     """
     if len(experiment.stages) < 2:
         raise ConfigError("an attack needs a config with a warm-up and a second stage")
     built = build(experiment, data_dir)
     _check_truth(built, attacks)
+    possible = [attack for attack in attacks if attackers_of(built, attack)]
     start = _warm_up(built, make_folder(out))
     for aggregation in aggregations:
-        for attack in (HONEST, *attacks):
+        for attack in (HONEST, *possible):
             for guard in (True, False):
                 each = _variant(experiment, start, aggregation, guard)
                 simulation = replace(built, experiment=each)
-                steps = list(_attacked(simulation, attack))
+                steps = _until_the_end(_attacked(simulation, attack))
                 yield _outcome(simulation, steps, aggregation, attack, guard)
 
 
-def attacker_of(simulation: Simulation) -> int:
-    """Return the unlabeled client with the most samples."""
+def _until_the_end(steps: Iterator[Step]) -> list[Step]:
+    """Collect the steps; a model that was destroyed ends a run for lack of replies."""
+    done: list[Step] = []
+    try:
+        for step in steps:
+            done.append(step)
+    except ProtocolError as error:
+        if error.code != "FS2201":
+            raise
+    return done
+
+
+def attackers_of(simulation: Simulation, attack: str) -> list[int]:
+    """Return the unlabeled clients with the most samples; none if they are too few."""
     unlabeled = [c for c in simulation.federation.clients if not c.num_labeled]
     if not unlabeled:
         raise ConfigError("every client has labels, so there is nobody to attack")
-    return max(unlabeled, key=lambda client: (client.num_unlabeled, -client.id)).id
+    unlabeled.sort(key=lambda client: (-client.num_unlabeled, client.id))
+    number = TOGETHER.get(attack, 1)
+    fit = number == 1 or 2 * number < len(unlabeled)
+    return [client.id for client in unlabeled[:number]] if fit else []
 
 
 def _check_truth(built: Simulation, attacks: Sequence[str]) -> None:
@@ -113,16 +147,21 @@ def _variant(
 
 
 def _attacked(simulation: Simulation, attack: str) -> Iterator[Step]:
-    federation, attacker = simulation.federation, attacker_of(simulation)
+    federation, attackers = simulation.federation, attackers_of(simulation, attack)
     setup = simulation.setup(simulation.experiment.stages[0])
-    (client,) = [c for c in federation.clients if c.id == attacker]
-    truth = federation.oracle.truth[attacker] if federation.oracle else None
-    scene = Scene(client, truth, setup, simulation.model.num_classes)
+    truth = federation.oracle.truth if federation.oracle else {}
+    scenes = {
+        c.id: Scene(c, truth.get(c.id), setup, simulation.model.num_classes)
+        for c in federation.clients
+        if c.id in attackers
+    }
 
     def open_engine(method: Method[Any], stage: int) -> AttackedEngine:
-        return AttackedEngine(method, federation.clients, attacker, attack, scene)
+        return AttackedEngine(method, federation.clients, attack, scenes)
 
-    return run_stages(simulation, open_engine, Judge(federation.test))
+    return run_stages(
+        simulation, open_engine, Judge(federation.test, federation.held_out)
+    )
 
 
 def _outcome(
@@ -132,23 +171,35 @@ def _outcome(
     attack: str,
     guard: bool,
 ) -> Outcome:
-    attacker = attacker_of(simulation)
-    tests = [step.record.test for step in steps if step.record.test is not None]
-    shares = [
-        step.record.clients[attacker].contribution
-        if attacker in step.record.clients
-        else 0.0
-        for step in steps
-    ]
+    attackers, test = attackers_of(simulation, attack), simulation.federation.test
+    records = [step.record for step in steps]
+    tests = [record.test for record in records if record.test is not None]
+    missing = simulation.experiment.stages[-1].rounds - len(steps)
+    tests += tests[-1:] * missing  # a run that stood still keeps its model
+    notices = [{(n.client, n.code) for n in record.notices} for record in records]
+    setup = simulation.setup(simulation.experiment.stages[0])
+    marking = attack in (HONEST, "trigger")
     return Outcome(
         seed=simulation.experiment.seed,
         aggregation=aggregation,
         attack=attack,
         guard=guard,
         balanced_accuracy=fmean(test.balanced_accuracy for test in tests[-LAST:]),
-        share=fmean(shares),
-        dropped=sum(len(step.record.dropped) for step in steps),
+        share=fmean(_share(record, attackers) for record in records),
+        dropped=sum(len(record.dropped) for record in records),
+        clients=len(simulation.federation.clients),
+        returned=sum((None, "FS2141") in seen for seen in notices),
+        cut=sum(any(id in attackers for id, _ in seen) for seen in notices),
+        stopped=missing > 0,
+        success=success(steps[-1].weights, setup, test.images, test.labels)
+        if marking
+        else None,
     )
+
+
+def _share(record: RoundRecord, attackers: Sequence[int]) -> float:
+    known = [record.clients[id] for id in attackers if id in record.clients]
+    return sum(client.contribution for client in known)
 
 
 def table_rows(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
@@ -167,7 +218,24 @@ def _row(outcomes: Sequence[Outcome], aggregation: str, attack: str) -> dict[str
     for name, guard in (("off", False), ("on", True)):
         row[f"lost_{name}"] = clean - mean("balanced_accuracy", attack, guard)
         row[f"share_{name}"] = mean("share", attack, guard)
-    return row | {"clean": clean, "dropped_on": mean("dropped", attack, True)}
+        row[f"success_{name}"] = _success(outcomes, aggregation, attack, guard)
+    return row | {
+        "clean": clean,
+        "dropped_on": mean("dropped", attack, True),
+        "returned_on": mean("returned", attack, True),
+    }
+
+
+def _success(
+    outcomes: Sequence[Outcome], aggregation: str, attack: str, guard: bool
+) -> float | None:
+    wanted = aggregation, attack, guard
+    rates = [
+        o.success
+        for o in outcomes
+        if o.success is not None and (o.aggregation, o.attack, o.guard) == wanted
+    ]
+    return fmean(rates) if rates else None
 
 
 def _mean(

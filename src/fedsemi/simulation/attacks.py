@@ -7,23 +7,20 @@ trusted, and nothing here defends against it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import Any, Self
 
 import torch
 from torch import Tensor
 
 from fedsemi.data.client import Client
-from fedsemi.engines.in_process import InProcess
 from fedsemi.local import Setup
-from fedsemi.messages import CLASS_COUNT, DIVERSITY, ClientInfo, Memory, Task, Update
-from fedsemi.method import Method
+from fedsemi.messages import CLASS_COUNT, DIVERSITY, Task, Update, Weights
 from fedsemi.methods.supervised import SupervisedFedAvg
 from fedsemi.seeds import Streams, seed_of
 
 _GIANT = -100.0
+_FACTOR = 10_000
 _COPIES = 20
 _INFLATED = 10**18
 
@@ -39,48 +36,82 @@ class Scene:
     setup: Setup
     num_classes: int
 
-    def flipped(self, task: Task) -> Mapping[str, Tensor]:
+    def taught(self, task: Task, images: Tensor, labels: Tensor) -> Weights:
+        """Learn these labels from the model that came."""
+        liar = Client(self.client.id, images, labels, images[:0])
+        return SupervisedFedAvg(self.setup).train(task, liar, {})[0].weights
+
+    def flipped(self, task: Task) -> Weights:
         """Learn that every class is the next one."""
         assert self.truth is not None, "NEED_TRUTH lists the attacks that need it"
         wrong = (self.truth + 1) % self.num_classes
-        images = self.client.unlabeled_images
-        liar = Client(self.client.id, images, wrong, images[:0])
-        return SupervisedFedAvg(self.setup).train(task, liar, {})[0].weights
+        return self.taught(task, self.client.unlabeled_images, wrong)
 
 
-Forge = Callable[[Update, Task, Scene], list[Update]]
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """What an attacker sees when it is to answer."""
+
+    update: Update
+    """What it would answer if it were honest."""
+    task: Task
+    scene: Scene
+    limit: float
+    """The longest step that the guard lets pass, given the others' of this round."""
+    first: Turn | None = None
+    """Its first turn, from the second one on."""
+
+
+Forge = Callable[[Turn], list[Update]]
 Poison = Callable[[Client], Client]
 
 
-def _nan(update: Update, task: Task, scene: Scene) -> list[Update]:
-    return [_moved(update, task, float("nan"))]
+def _nan(turn: Turn) -> list[Update]:
+    return [_moved(turn, float("nan"))]
 
 
-def _giant(update: Update, task: Task, scene: Scene) -> list[Update]:
-    return [_moved(update, task, _GIANT)]
+def _giant(turn: Turn) -> list[Update]:
+    return [_moved(turn, _GIANT)]
 
 
-def _flip(update: Update, task: Task, scene: Scene) -> list[Update]:
-    return [replace(update, weights=scene.flipped(task))]
+def _scaled(turn: Turn) -> list[Update]:
+    """Multiply the model; nothing of it is out of range."""
+    weights = {
+        key: value * _FACTOR if value.is_floating_point() else value
+        for key, value in turn.update.weights.items()
+    }
+    return [boasting(replace(turn.update, weights=weights), turn.scene)]
 
 
-def _lie(update: Update, task: Task, scene: Scene) -> list[Update]:
+def _flip(turn: Turn) -> list[Update]:
+    return [replace(turn.update, weights=turn.scene.flipped(turn.task))]
+
+
+def _lie(turn: Turn) -> list[Update]:
+    return [boasting(turn.update, turn.scene)]
+
+
+def _flip_and_lie(turn: Turn) -> list[Update]:
+    return [boasting(each, turn.scene) for each in _flip(turn)]
+
+
+def _inflate(turn: Turn) -> list[Update]:
+    return [_counting(replace(each, num_pseudo=_INFLATED)) for each in _flip(turn)]
+
+
+def _duplicate(turn: Turn) -> list[Update]:
+    return _flip(turn) * _COPIES
+
+
+def _stale(turn: Turn) -> list[Update]:
+    return _flip(turn.first or turn)
+
+
+def boasting(update: Update, scene: Scene) -> Update:
     """Claim the most that passes every check of range and register."""
-    ones = torch.ones(scene.num_classes)
     claim = _counting(replace(update, num_pseudo=update.num_unlabeled))
-    return [replace(claim, statistics={**claim.statistics, DIVERSITY: ones})]
-
-
-def _flip_and_lie(update: Update, task: Task, scene: Scene) -> list[Update]:
-    return _lie(_flip(update, task, scene)[0], task, scene)
-
-
-def _inflate(update: Update, task: Task, scene: Scene) -> list[Update]:
-    return [_counting(replace(_flip(update, task, scene)[0], num_pseudo=_INFLATED))]
-
-
-def _duplicate(update: Update, task: Task, scene: Scene) -> list[Update]:
-    return _flip(update, task, scene) * _COPIES
+    ones = torch.ones(scene.num_classes)
+    return replace(claim, statistics={**claim.statistics, DIVERSITY: ones})
 
 
 def _counting(update: Update) -> Update:
@@ -92,14 +123,14 @@ def _counting(update: Update) -> Update:
     return replace(update, statistics={**update.statistics, CLASS_COUNT: count})
 
 
-def _moved(update: Update, task: Task, factor: float) -> Update:
+def _moved(turn: Turn, factor: float) -> Update:
     weights = {
-        key: torch.lerp(old, update.weights[key], factor)
+        key: torch.lerp(old, turn.update.weights[key], factor)
         if old.is_floating_point()
-        else update.weights[key]
-        for key, old in task.weights.items()
+        else turn.update.weights[key]
+        for key, old in turn.task.weights.items()
     }
-    return replace(update, weights=weights)
+    return replace(turn.update, weights=weights)
 
 
 def _noise_images(client: Client) -> Client:
@@ -121,78 +152,15 @@ def _blended_images(client: Client) -> Client:
 FORGERIES: dict[str, Forge] = {
     "nan": _nan,
     "giant": _giant,
+    "scaled": _scaled,
     "flip": _flip,
     "flip+lie": _flip_and_lie,
     "lie": _lie,
     "inflated": _inflate,
     "duplicates": _duplicate,
+    "stale": _stale,
 }
 POISONS: dict[str, Poison] = {
     "noise-images": _noise_images,
     "blended-images": _blended_images,
 }
-STALE = "stale"
-ATTACKS = (*FORGERIES, STALE, *POISONS)
-NEED_TRUTH = ("flip", "flip+lie", "inflated", "duplicates", STALE)
-"""Those that teach wrong classes, and must know the right ones for it."""
-
-
-class AttackedEngine:
-    """Runs clients in this process, one of them hostile."""
-
-    def __init__(
-        self,
-        method: Method[Any],
-        clients: Sequence[Client],
-        attacker: int,
-        attack: str,
-        scene: Scene,
-    ) -> None:
-        poison = POISONS.get(attack)
-        owned = [poison(c) if poison and c.id == attacker else c for c in clients]
-        self._engine = InProcess(method, owned)
-        self._attacker = attacker
-        self._attack = attack
-        self._scene = scene
-        self._first: Update | None = None
-
-    def clients(self) -> Sequence[ClientInfo]:
-        """List the clients."""
-        return self._engine.clients()
-
-    def run(self, tasks: Sequence[Task]) -> Sequence[Update]:
-        """Carry out the tasks; the attacker's replies are forged."""
-        asked = {(task.group, task.client): task for task in tasks}
-        updates: list[Update] = []
-        for update in self._engine.run(tasks):
-            forged = [update]
-            if update.client == self._attacker:
-                forged = self._forged(update, asked[update.group, update.client])
-            updates += forged
-        return updates
-
-    def memory(self, client: int) -> Memory:
-        """Show what a client remembers."""
-        return self._engine.memory(client)
-
-    def restore(self, memories: Mapping[int, Memory]) -> None:
-        """Give clients their memories back."""
-        self._engine.restore(memories)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._engine.__exit__()
-
-    def _forged(self, update: Update, task: Task) -> list[Update]:
-        if self._attack == STALE:
-            self._first = self._first or _flip(update, task, self._scene)[0]
-            return [self._first]
-        forge = FORGERIES.get(self._attack)
-        return forge(update, task, self._scene) if forge else [update]

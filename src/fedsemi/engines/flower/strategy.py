@@ -11,7 +11,6 @@ a method counts as one of Flower's rounds: CBAFed needs one more than its rounds
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,6 +24,7 @@ from fedsemi.engines.flower.post import SPARE_BYTES, logger, read
 from fedsemi.engines.flower.roster import Roster
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Update
+from fedsemi.rounds import closed
 from fedsemi.seeds import seed_of
 from fedsemi.weights import num_bytes
 from fedsemi.wire import declared_metrics
@@ -85,11 +85,7 @@ class MethodStrategy(Strategy):
         check = self._gate.check(self._tasks, updates, state.clients, state.gate)
         seeds = {task.client: task.seed for task in self._tasks}
         self._after |= {update.client: seeds[update.client] for update in updates}
-        if check.quorum:
-            state = self._method.aggregate(state, check.updates)
-        else:
-            state = replace(state, round=state.round + 1, contributions={})
-        self._state = replace(state, gate=check.state)
+        self._state = state = closed(self._method, state, state, check)
         numbers = {f"contribution-{id}": s for id, s in state.contributions.items()}
         return ArrayRecord(dict(state.weights)), MetricRecord(dict(numbers))
 
