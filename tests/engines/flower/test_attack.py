@@ -26,10 +26,10 @@ from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 from flwr.supercore.task_identity import TaskIdentity
 
 from fedsemi.engines.flower import processes
-from fedsemi.engines.flower.certificates import read_enrolled
 from fedsemi.engines.flower.door import Door, OperatorGrid
 from fedsemi.engines.flower.front import FLEET, HELLO, OPERATOR
 from fedsemi.engines.flower.node import REFUSALS
+from fedsemi.engines.flower.register import read_enrolled
 from fedsemi.engines.flower.tasks import heartbeats
 from fedsemi.engines.flower.trial import running_sites
 from fedsemi.experiment import conduct

@@ -7,6 +7,8 @@ import pytest
 pytest.importorskip("flwr")
 
 from fedsemi.cli.federation import deal_out
+from fedsemi.engines.flower import processes
+from fedsemi.engines.flower.certificates import make_certificates, make_site_key
 from fedsemi.engines.flower.coordinator import Coordinator
 from fedsemi.engines.flower.deployed import STATUS
 from fedsemi.errors import CannotCreate, ConfigError, FedSemiError
@@ -33,7 +35,19 @@ def test_a_finished_run_is_not_trained_over(tmp_path):
 
 def test_a_coordinator_without_certificates_says_how_to_make_them(tmp_path):
     with (
-        pytest.raises(ConfigError, match=r"FS5005 .*ca\.crt.*`fedsemi certificates`"),
+        pytest.raises(ConfigError, match=r"FS5005 .*ca\.crt.*`fedsemi certificates "),
+        Coordinator(tmp_path).serving(),
+    ):
+        pass
+
+
+def test_a_wrong_file_in_enrolled_is_told_before_anything_runs(tmp_path, monkeypatch):
+    make_certificates(tmp_path, [], ["127.0.0.1"])
+    (tmp_path / "enrolled").mkdir()
+    (tmp_path / "enrolled/berlin.pub").write_bytes(make_site_key(tmp_path / "x.key"))
+    monkeypatch.setattr(processes, "start", lambda *_: pytest.fail("it was started"))
+    with (
+        pytest.raises(ConfigError, match=r"FS5030 .*berlin\.pub.*site-N\.pub"),
         Coordinator(tmp_path).serving(),
     ):
         pass

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import time
+from base64 import b64decode, b64encode
 from contextlib import contextmanager
 
 import pytest
@@ -11,13 +12,10 @@ pytest.importorskip("flwr")
 from starlette.responses import Response
 
 from fedsemi.engines.flower import front, processes
-from fedsemi.engines.flower.certificates import (
-    make_certificates,
-    make_site_key,
-    read_enrolled,
-)
+from fedsemi.engines.flower.certificates import make_certificates, make_site_key
 from fedsemi.engines.flower.front import Front, Guests
 from fedsemi.engines.flower.greeting import Greeting, greet
+from fedsemi.engines.flower.register import read_enrolled
 from fedsemi.errors import ConfigError, ProtocolError
 
 from . import proxy
@@ -63,7 +61,15 @@ def test_a_site_learns_whether_it_is_enrolled_and_how_far_its_clock_is_off(
 
 @pytest.mark.parametrize(
     ("status", "content"),
-    [(403, b""), (200, b"<html>"), (200, b"[]"), (200, b'{"time": "noon"}')],
+    [
+        (403, b""),
+        (200, b"<html>"),
+        (200, b"[]"),
+        (200, b"\xff"),
+        (200, b'{"time": "noon"}'),
+        (200, b'{"verdict": "welcome", "time": 1' + b"0" * 400 + b"}"),
+        (200, b'{"verdict": "welcome", "time": NaN}'),
+    ],
 )
 def test_who_does_not_greet_as_a_coordinator_is_not_worked_for(folder, status, content):
     with (
@@ -98,7 +104,17 @@ def test_a_clock_beyond_flowers_limit_is_refused_with_the_remedy(ahead):
         Greeting(True, ahead).check_clock("x:1")
 
 
-def test_a_key_of_another_kind_is_named(folder):
-    (folder / "site-0" / "keys" / "bad.key").write_text("no key")
+def _of_unknown_kind(key):
+    head, *body, foot = key.read_bytes().splitlines()
+    inside = b64decode(b"".join(body)).replace(
+        b"ecdsa-sha2-nistp384", b"new-kind-of-a-key!!"
+    )
+    return b"\n".join([head, b64encode(inside), foot])
+
+
+@pytest.mark.parametrize("spoiled", [lambda _: b"no key", _of_unknown_kind])
+def test_a_key_of_another_kind_is_named(folder, spoiled):
+    keys = folder / "site-0" / "keys"
+    (keys / "bad.key").write_bytes(spoiled(keys / "site.key"))
     with pytest.raises(ConfigError, match=r"FS5026 .*bad\.key.*`fedsemi key FOLDER`"):
         _greet(folder, "127.0.0.1:1", "bad.key")

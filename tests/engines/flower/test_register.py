@@ -139,7 +139,7 @@ def test_a_key_is_one_sites_only(federation):
         Register(coordinator)
 
 
-@pytest.mark.parametrize("content", [b"", b"no key", b"ssh-rsa AAAA"])
+@pytest.mark.parametrize("content", [b"", b"no key", b"ssh-rsa AAAA", b"ssh-x AAAA"])
 def test_a_file_that_is_no_key_is_named(federation, content):
     coordinator, _, _ = federation
     (coordinator / "enrolled/site-1.pub").write_bytes(content)

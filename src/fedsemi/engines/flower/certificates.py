@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
@@ -23,6 +24,7 @@ CA = "ca.crt"
 SERVER = "server.crt"
 SERVER_KEY = "server.key"
 SITE_KEY = "site.key"
+ENROLLED = "enrolled"
 
 _Key = ec.EllipticCurvePrivateKey
 
@@ -46,7 +48,7 @@ def make_certificates(
         site_keys = make_folder(make_folder(site, private=True) / "keys", private=True)
         write_whole(site_keys / CA, _pem(ca))
         public = make_site_key(site_keys / SITE_KEY)
-        enrolled = make_folder(coordinator / "enrolled")
+        enrolled = make_folder(coordinator / ENROLLED)
         write_whole(enrolled / f"{site.name}.pub", public)
         # Counts are bound to a key, and this is a new one.
         (enrolled / f"{site.name}.json").unlink(missing_ok=True)
@@ -84,25 +86,11 @@ def read_site_key(path: Path) -> _Key:
     """Read the private key of a site."""
     try:
         key = serialization.load_ssh_private_key(path.read_bytes(), password=None)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise _no_key(path, str(error)) from None
     if not isinstance(key, ec.EllipticCurvePrivateKey):
         raise _no_key(path, "it is not of the kind ecdsa")
     return key
-
-
-def read_enrolled(folder: Path) -> dict[str, ec.EllipticCurvePublicKey]:
-    """Read the public keys of the sites that may join, by name of the site."""
-    found = {}
-    for path in sorted((folder / "enrolled").glob("*.pub")):
-        try:
-            key = serialization.load_ssh_public_key(path.read_bytes())
-        except (OSError, ValueError, TypeError) as error:
-            raise _no_key(path, str(error)) from None
-        if not isinstance(key, ec.EllipticCurvePublicKey):
-            raise _no_key(path, "it is not of the kind ecdsa")
-        found[path.stem] = key
-    return found
 
 
 def _no_key(path: Path, why: str) -> ConfigError:

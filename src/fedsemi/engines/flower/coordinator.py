@@ -20,10 +20,11 @@ from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 from fedsemi.blueprint import Blueprint, read_blueprint
 from fedsemi.engines.flower import processes
 from fedsemi.engines.flower.bundle import delete_bundles, make_bundle
-from fedsemi.engines.flower.certificates import CA, SERVER, SERVER_KEY, read_enrolled
+from fedsemi.engines.flower.certificates import CA, SERVER, SERVER_KEY
 from fedsemi.engines.flower.deployed import LOG, STATUS, Terms, write_status
 from fedsemi.engines.flower.door import Door
 from fedsemi.engines.flower.engine import PATIENCE, Patience
+from fedsemi.engines.flower.register import read_enrolled
 from fedsemi.errors import CannotCreate, ConfigError, FedSemiError
 from fedsemi.printable import typed
 from fedsemi.storage import make_folder
@@ -61,8 +62,9 @@ class Coordinator:
     @contextmanager
     def serving(self) -> Iterator[None]:
         """Serve the sites that are enrolled, and carry out runs, for a while."""
+        enrolled = read_enrolled(self.folder)  # a mistake is told before anything runs
         with self.linking() as door:
-            for key in read_enrolled(self.folder).values():
+            for key in enrolled.values():
                 door.enroll(public_key_to_bytes(key))
             self._conductor = self._start("conductor", str(self.folder.absolute()))
             try:
@@ -76,8 +78,10 @@ class Coordinator:
         keys = self.folder.absolute() / "keys"
         for name in (CA, SERVER, SERVER_KEY):
             if not (keys / name).exists():
+                again = typed("fedsemi", "certificates", self.folder.parent)
                 raise ConfigError(
-                    f"'{keys / name}' is missing; make it with `fedsemi certificates`",
+                    f"'{keys / name}' is missing; make it with `{again} --host NAME`, "
+                    "or put there what your own authority signed",
                     code="FS5005",
                 )
         if processes.is_open(self._contact, self.port):

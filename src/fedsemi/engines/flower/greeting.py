@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import http.client
-import json
+import math
 import ssl
 import time
 from base64 import b64encode
@@ -27,6 +27,7 @@ from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 from fedsemi.engines.flower.certificates import read_site_key
 from fedsemi.engines.flower.front import AHEAD, BEHIND, HELLO
 from fedsemi.errors import ConfigError, ProtocolError
+from fedsemi.json_text import parsed_object
 
 _CONNECT_SECONDS = 10
 _MOST_BYTES = 1000
@@ -119,9 +120,12 @@ def _understood(server: str, status: int, content: bytes, here: float) -> Greeti
     try:
         if status != 200:
             raise ValueError(status)
-        said = json.loads(content)
-        return Greeting(said["verdict"] != "key", here - float(said["time"]))
-    except (ValueError, KeyError, TypeError):
+        said = parsed_object(content)
+        ahead = here - float(said["time"])
+        if not math.isfinite(ahead):
+            raise ValueError(ahead)
+        return Greeting(said["verdict"] != "key", ahead)
+    except (ValueError, KeyError, TypeError, OverflowError):
         raise ProtocolError(
             f"{server} does not answer as a coordinator of this release does (status "
             f"{status}); install the same release there, and let a proxy pass {HELLO}",

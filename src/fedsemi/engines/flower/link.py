@@ -25,9 +25,10 @@ from flwr.superlink.cli.flower_superlink import SuperLinkLifespan
 from flwr.superlink.config_loader import SuperLinkLifespanConfig
 from flwr.superlink.main import create_app
 
-from fedsemi.engines.flower.certificates import CA, SERVER, SERVER_KEY, read_enrolled
+from fedsemi.engines.flower.certificates import CA, SERVER, SERVER_KEY
 from fedsemi.engines.flower.door import Door
 from fedsemi.engines.flower.front import Front, Guests
+from fedsemi.engines.flower.register import read_enrolled
 
 
 class OperatorOnly(NoOpControlAuthnPlugin):

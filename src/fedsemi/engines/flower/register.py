@@ -19,12 +19,13 @@ from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
 from cryptography.hazmat.primitives.serialization import load_ssh_public_key
 from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 
+from fedsemi.engines.flower.certificates import ENROLLED
 from fedsemi.errors import ConfigError, ProtocolError
+from fedsemi.json_text import parsed_object
 from fedsemi.messages import ClientInfo
 from fedsemi.printable import printable
 from fedsemi.storage import write_whole
 
-ENROLLED = "enrolled"
 _NAME = re.compile(r"site-(0|[1-9][0-9]{0,8})")
 
 
@@ -32,7 +33,7 @@ class Register:
     """The enrolled sites of one coordinator."""
 
     def __init__(self, coordinator: Path) -> None:
-        self._folder = coordinator / ENROLLED
+        self._coordinator = coordinator
         self._numbers()  # a mistake is better told before anybody joins
 
     def check(self, key: bytes, info: ClientInfo) -> None:
@@ -46,7 +47,7 @@ class Register:
         if number is None:
             raise ProtocolError(
                 "a site is refused: its key does not lie in the folder "
-                f"'{self._folder}', or no longer",
+                f"'{self._coordinator / ENROLLED}', or no longer",
                 code="FS2126",
             )
         if info.id != number:
@@ -59,26 +60,11 @@ class Register:
 
     def _numbers(self) -> dict[bytes, int]:
         """Read whose key is which; again each time, for a key may be taken away."""
-        numbers: dict[bytes, int] = {}
-        for path in sorted(self._folder.glob("*.pub")):
-            named, key = _NAME.fullmatch(path.stem), _key(path)
-            if named is None:
-                raise ConfigError(
-                    f"'{printable(str(path))}' does not say which site it is; name it "
-                    "site-N.pub, N being the id in that site's site.json",
-                    code="FS5030",
-                )
-            if key in numbers:
-                raise ConfigError(
-                    f"'{path}' holds the key of site {numbers[key]}; each site needs "
-                    "a key of its own",
-                    code="FS5030",
-                )
-            numbers[key] = int(named[1])
-        return numbers
+        enrolled = read_enrolled(self._coordinator)
+        return {public_key_to_bytes(key): number for number, key in enrolled.items()}
 
     def _check_counts(self, info: ClientInfo) -> None:
-        path = self._folder / f"site-{info.id}.json"
+        path = self._coordinator / ENROLLED / f"site-{info.id}.json"
         said = {"num_labeled": info.num_labeled, "num_unlabeled": info.num_unlabeled}
         if not path.exists():
             write_whole(path, json.dumps(said).encode())
@@ -91,27 +77,54 @@ class Register:
             )
 
 
-def _key(path: Path) -> bytes:
+def read_enrolled(coordinator: Path) -> dict[int, EllipticCurvePublicKey]:
+    """Read the public keys of the sites that may join, by number of the site."""
+    enrolled: dict[int, EllipticCurvePublicKey] = {}
+    owners: dict[bytes, int] = {}
+    for path in sorted((coordinator / ENROLLED).glob("*.pub")):
+        named, key = _NAME.fullmatch(path.stem), _key(path)
+        if named is None:
+            raise _wrong(
+                path,
+                "does not say which site it is; name it site-N.pub, N being the id in "
+                "that site's site.json",
+            )
+        number = int(named[1])
+        owner = owners.setdefault(public_key_to_bytes(key), number)
+        if owner != number:
+            raise _wrong(
+                path,
+                f"holds the key of site {owner}; each site needs a key of its own",
+            )
+        enrolled[number] = key
+    return enrolled
+
+
+def _key(path: Path) -> EllipticCurvePublicKey:
     try:
         key = load_ssh_public_key(path.read_bytes())
     except (OSError, ValueError, UnsupportedAlgorithm) as error:
-        raise ConfigError(
-            f"'{printable(str(path))}' holds no public key ({error}); save the site's "
-            "site.key.pub there",
-            code="FS5030",
+        raise _wrong(
+            path,
+            f"holds no public key ({error}); save there what `fedsemi key` made at "
+            "the site",
         ) from None
     if not isinstance(key, EllipticCurvePublicKey):
-        raise ConfigError(
-            f"'{path}' holds no elliptic-curve key; make one with `ssh-keygen -t "
-            "ecdsa -b 384`",
-            code="FS5030",
+        raise _wrong(
+            path,
+            "holds no elliptic-curve key; have one made at the site with `fedsemi key "
+            "FOLDER`",
         )
-    return public_key_to_bytes(key)
+    return key
+
+
+def _wrong(path: Path, why: str) -> ConfigError:
+    return ConfigError(f"'{printable(str(path))}' {why}", code="FS5030")
 
 
 def _counts(path: Path) -> dict[str, int]:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = parsed_object(path.read_bytes())
         return {name: int(found[name]) for name in ("num_labeled", "num_unlabeled")}
     except (OSError, ValueError, KeyError, TypeError):
         raise ConfigError(
