@@ -141,9 +141,16 @@ def test_a_folder_without_sites_gets_no_certificates(tmp_path):
 
 def test_a_site_makes_its_own_key_and_is_told_what_to_send(tmp_path):
     pytest.importorskip("flwr")
-    done = _run("key", tmp_path / "site-4")
+    berlin = tmp_path / "berlin"
+    done = _run("key", berlin)
     assert done.exit_code == 0
-    assert "keys/site.pub" in done.output and "enrolled/site-4.pub" in done.output
-    assert (tmp_path / "site-4/keys/site.key").stat().st_mode & 0o077 == 0
+    assert "keys/site.pub" in done.output and "enrolled/site-N.pub" in done.output
+    assert (berlin / "keys/site.key").stat().st_mode & 0o077 == 0
     with pytest.raises(CannotCreate, match="FS5025"):
-        _run("key", tmp_path / "site-4")
+        _run("key", berlin)
+
+
+def test_a_key_is_enrolled_under_the_id_of_the_site_not_its_folders_name(tmp_path):
+    pytest.importorskip("flwr")
+    (tmp_path / "site.json").write_text('{"id": 4, "class_names": ["a", "b"]}')
+    assert "enrolled/site-4.pub" in _run("key", tmp_path).output

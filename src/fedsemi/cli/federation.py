@@ -18,7 +18,7 @@ from fedsemi.config import Experiment, Stage, load_config
 from fedsemi.config_file import read_settings
 from fedsemi.data.augment import pre_size
 from fedsemi.data.folder import read_site
-from fedsemi.data.site import Site, write_site, write_test_set
+from fedsemi.data.site import Site, read_id, write_site, write_test_set
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import ConfigError, DataError, Interrupted
 from fedsemi.messages import Update
@@ -138,11 +138,12 @@ def key(
     require_flower()
     from fedsemi.engines.flower.certificates import new_site_key
 
+    number = read_id(folder)
     public = new_site_key(folder)
-    name = f"{folder.absolute().name}.pub"
+    name = "N.pub, N being the site's id" if number is None else f"{number}.pub"
     Screen().print(
         f"wrote the key of this site; send {public} to the coordinator, who saves it "
-        f"as enrolled/{name}",
+        f"as enrolled/site-{name}",
         soft_wrap=True,
     )
 

@@ -65,7 +65,7 @@ def read_site(folder: Path) -> Site:
         if found is None or found.dtype != dtype or found.ndim != dims:
             raise DataError(
                 f"'{folder / _IMAGES}' needs '{name}' as {dtype} with {dims} "
-                "dimensions; write the folder again with `fedsemi deal`",
+                "dimensions; write the folder again with `fedsemi pack`",
                 code="FS3020",
             )
     labeled = _labeled(folder, tensors, ("labeled_images", "labels"), len(names))
@@ -106,6 +106,12 @@ def read_test_set(folder: Path) -> ImageSet | None:
     return ImageSet(tensors["images"], tensors["labels"])
 
 
+def read_id(folder: Path) -> int | None:
+    """Read the number of a site; None if its images are not packed yet."""
+    path = folder / _ABOUT
+    return _about(path)[0] if path.exists() else None
+
+
 def _about(path: Path) -> tuple[int, tuple[str, ...]]:
     try:
         about = parsed_object(path.read_bytes())
@@ -116,7 +122,7 @@ def _about(path: Path) -> tuple[int, tuple[str, ...]]:
     except FileNotFoundError:
         raise DataError(
             f"there is no '{path}'; a site's folder needs site.json and "
-            "site.safetensors, as `fedsemi deal` writes them",
+            "site.safetensors, as `fedsemi pack` and `fedsemi deal` write them",
             code="FS3020",
         ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:

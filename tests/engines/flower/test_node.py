@@ -61,7 +61,7 @@ def test_an_address_without_a_port_is_refused_with_an_example(folder):
 
 def test_a_missing_certificate_is_named_with_its_remedy(folder):
     (folder / "keys" / "ca.crt").unlink()
-    with pytest.raises(ConfigError, match=r"FS5005 .*ca\.crt.*`fedsemi certificates`"):
+    with pytest.raises(ConfigError, match=r"FS5005 .*ca\.crt.*from the coordinator"):
         Node(folder, "127.0.0.1:1").greet()
 
 

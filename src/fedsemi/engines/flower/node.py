@@ -17,6 +17,7 @@ from fedsemi.engines.flower import processes
 from fedsemi.engines.flower.certificates import CA, SITE_KEY
 from fedsemi.engines.flower.greeting import Greeting, greet
 from fedsemi.errors import ConfigError, ProtocolError
+from fedsemi.printable import typed
 
 REFUSALS = "refused.log"
 """Where `warm_node` notes the runs that this site refused, in Flower's folder."""
@@ -129,12 +130,9 @@ class Node:
         path = keys / CA if what == "ca" else self.key or keys / SITE_KEY
         if not path.exists():
             remedy = (
-                "get it from the coordinator, who makes it with `fedsemi certificates`"
+                "get it from the coordinator, by a way that you both trust"
                 if what == "ca"
-                else f"make it with `fedsemi key {self.folder}`"
+                else f"make it with `{typed('fedsemi', 'key', self.folder)}`"
             )
-            raise ConfigError(
-                f"'{path}' is missing; {remedy}",
-                code="FS5005",
-            )
+            raise ConfigError(f"'{path}' is missing; {remedy}", code="FS5005")
         return path
