@@ -89,6 +89,7 @@ def test_a_setting_of_local_training_beyond_the_bounds_is_named(local, said):
         ({"method": "cbafed", "labeled_epochs": 101}, "labeled_epochs = 101"),
         ({"method": "fedbarlow", "projector_width": 10**8}, "projector_width = 1e+08"),
         ({"method": "fedbarlow", "head_lr": 3.0}, "head_lr = 3"),
+        ({"method": "fedbarlow", "head_lr": 1e-5}, "head_lr = 1e-05"),
     ],
 )
 def test_a_setting_of_a_method_beyond_the_bounds_is_named(stage, said):

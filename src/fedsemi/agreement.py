@@ -77,13 +77,18 @@ class Agreement:
         """Refuse a task that the plan does not hold, or that asks too often.
 
         The seed is the plan's: a coordinator that chose it could ask for the same
-        images twice with different weights and compare.
+        images twice with different weights and compare. It follows from the group,
+        too, which may not be any number either.
         """
         stages = self.blueprint.experiment.stages
         if not (0 <= stage < len(stages) and 0 <= task.round < stages[stage].rounds):
             raise ProtocolError(
                 f"round {task.round + 1} of stage {stage + 1} is not in the plan",
                 code="FS2133",
+            )
+        if not 0 <= task.group < self._groups(stage):
+            raise ProtocolError(
+                f"group {task.group} of a round is not in the plan", code="FS2133"
             )
         seed = seed_of(self.blueprint.experiment.seed, "stage", stage)
         if task.seed != seed_of(seed, "task", task.round, task.client, task.group):
@@ -101,20 +106,21 @@ class Agreement:
             asked = self._asked.read_text().splitlines() if self._asked.exists() else []
             if line in asked:
                 return
-            if sum(old.startswith(round) for old in asked) >= self._most(stage):
+            most = self._groups(stage) + self.bounds.spare
+            if sum(old.startswith(round) for old in asked) >= most:
                 raise ProtocolError(
                     f"round {task.round + 1} of stage {stage + 1} was asked "
-                    f"{self._most(stage)} times with different weights; {_REMEDY} anew",
+                    f"{most} times with different weights; {_REMEDY} anew",
                     code="FS2136",
                 )
             if not asked:
                 write_whole(self._asked, b"", private=True)
             append(self._asked, f"{line}\n".encode())
 
-    def _most(self, stage: int) -> int:
+    def _groups(self, stage: int) -> int:
         """Count a round's questions: RSCFed's groups, two phases of other methods."""
         method = self.blueprint.method(self.blueprint.experiment.stages[stage])
-        return int(max(getattr(method, "groups", 1), 2)) + self.bounds.spare
+        return int(max(getattr(method, "groups", 1), 2))
 
     @property
     def _asked(self) -> Path:

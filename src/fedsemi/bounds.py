@@ -101,8 +101,9 @@ class Bounds:
             if isinstance(value, Mapping):
                 yield from self._settings(path, value)
             elif isinstance(value, float):
-                most = self.lr[1] if name.endswith("lr") else self.magnitude
-                yield from _beyond(path, value, -most, most)
+                any_number = -self.magnitude, self.magnitude
+                bounds = self.lr if name.endswith("lr") else any_number
+                yield from _beyond(path, value, *bounds)
             elif name.endswith("seed") or isinstance(value, bool):
                 continue
             elif isinstance(value, int):

@@ -27,6 +27,7 @@ from fedsemi.engines.flower.roster import Roster
 from fedsemi.engines.flower.simulate import run_on_grid
 from fedsemi.errors import ProtocolError
 from fedsemi.experiment import Judge, conduct
+from fedsemi.seeds import seed_of
 from fedsemi.weights import digest
 
 from .attacker import asked, blinded, counts_from, order, real_desk, refusal
@@ -150,6 +151,17 @@ def test_a_task_that_is_not_in_the_plan_is_refused(honest, folder, change):
     assert refusal(asked(honest, folder, beyond)).startswith(
         "FS2133 round 1 of stage 3"
     )
+
+
+@pytest.mark.parametrize("group", [-1, 2, 10**9])
+def test_a_coordinator_cannot_choose_a_seed_by_the_number_of_a_group(
+    honest, folder, group
+):
+    fair = order(honest, honest.initial_weights(), client=0)
+    stage = seed_of(honest.experiment.seed, "stage", fair.stage)
+    seed = seed_of(stage, "task", fair.task.round, fair.task.client, group)
+    odd = replace(fair, task=replace(fair.task, group=group, seed=seed))
+    assert refusal(asked(honest, folder, odd)).startswith(f"FS2133 group {group} ")
 
 
 def test_a_site_agrees_to_its_first_plan_and_to_no_other(honest, folder, caplog):
