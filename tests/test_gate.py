@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.gate import Gate, GateState
+from fedsemi.gate import GateState
 from fedsemi.guard import Guard
 from fedsemi.guard_state import GuardState
 from fedsemi.messages import DIVERSITY, Failure, Update
@@ -115,7 +115,7 @@ def test_three_failures_bring_the_same_quarantine_as_three_drops() -> None:
 
 
 def test_a_disabled_guard_does_without_those_that_failed() -> None:
-    found = Gate(Guard(enabled=False)).check(
+    found = replace(GATE, guard=Guard(enabled=False)).check(
         TASKS, [*REPLIES[1:], Failure(0, "FS5031", "")], CLIENTS, GateState()
     )
     assert [update.client for update in found.updates] == [1, 2, 3, 4, 5, 6]

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 from hypothesis import strategies as st
+from torch import Tensor
 
+from fedsemi.contributions import by_diversity
 from fedsemi.gate import Gate, GateState
 from fedsemi.guard import Guard
-from fedsemi.messages import CLASS_COUNT, DIVERSITY, Update
+from fedsemi.guard_state import Evidence
+from fedsemi.messages import CLASS_COUNT, DIVERSITY, ClientInfo, Update
 from fedsemi.replies import Statistic
 
 from .honest_replies import (
     CLIENTS,
+    GATE,
     REPLIES,
     TASKS,
     check,
@@ -96,6 +100,10 @@ MUTATORS: dict[str, tuple[str, Callable[[Update], Update]]] = {
     "more classes than pseudo-labels": ("FS2104", lambda u: replace(u, num_pseudo=2)),
     "no statistic": ("FS2101", lambda u: replace(u, statistics={})),
     "statistics of no kind": ("FS2105", lambda u: replace(u, statistics=None)),
+    "unknown statistic": (
+        "FS2101",
+        lambda u: replace(u, statistics={**u.statistics, "x": torch.ones(3)}),
+    ),
     "nan diversity": ("FS2103", claim(torch.tensor([0.1, NAN, 0.2]))),
     "huge diversity": ("FS2103", claim(torch.tensor([0.1, 1e6, 0.2]))),
     "diversity of two": ("FS2103", claim(torch.tensor([0.1, 2.0, 0.2]))),
@@ -126,6 +134,27 @@ def test_what_a_reply_calls_its_entries_is_not_printed_raw() -> None:
     (dropped,) = check([*REPLIES[:3], spoiled, *REPLIES[4:]]).dropped
     assert "'x\\nsite 9 joined\\x1b[2Jyy" in dropped.reason
     assert dropped.reason.isprintable() and len(dropped.reason) <= 300
+
+
+@pytest.mark.parametrize("claim", [torch.tensor(1.0), torch.ones(0), torch.ones(3)])
+def test_a_diversity_that_the_method_does_not_read_is_refused(claim: Tensor) -> None:
+    """The guard, which is on for every method, would trip over its shape."""
+    plain = [replace(update, statistics={}) for update in REPLIES]
+    plain[3] = replace(plain[3], statistics={DIVERSITY: claim})
+    found = replace(GATE, statistics={}).check(TASKS, plain, CLIENTS, GateState())
+    assert [(d.client, d.code) for d in found.dropped] == [(3, "FS2101")]
+
+
+def test_a_site_without_images_that_sends_no_statistic_ends_nothing() -> None:
+    def shares(updates: Sequence[Update]) -> Tensor:
+        return by_diversity(updates, 0.5)
+
+    clients = [*CLIENTS[:3], ClientInfo(3, 0, 0), *CLIENTS[4:]]
+    empty = replace(REPLIES[3], num_unlabeled=0, num_pseudo=0, statistics={})
+    gate = replace(GATE, evidence=Evidence(shares))
+    replies = [*REPLIES[:3], empty, *REPLIES[4:]]
+    found = gate.check(TASKS, replies, clients, GateState())
+    assert len(found.updates) == 7 and not found.dropped
 
 
 def test_a_client_without_unlabeled_data_need_not_send_the_statistic() -> None:

@@ -157,17 +157,20 @@ class Guard:
         self, replies: Sequence[Reply], state: GuardState, evidence: Evidence
     ) -> dict[int, float]:
         """Return which part of its share each unlabeled client may keep."""
-        places = [i for i, reply in enumerate(replies) if not reply.info.num_labeled]
-        ids = [replies[i].info.id for i in places]
+        unlabeled = [i for i, reply in enumerate(replies) if not reply.info.num_labeled]
+        kept = {replies[i].info.id: 1.0 for i in unlabeled}
+        # Who has no image at all need not send any.
+        places = [i for i in unlabeled if DIVERSITY in replies[i].update.statistics]
         if evidence.shares is None or not places:
-            return dict.fromkeys(ids, 1.0)
+            return kept
+        ids = [replies[i].info.id for i in places]
         shares = evidence.shares([reply.update for reply in replies])[places]
         rows = _diversities([replies[i] for i in places]).double()
         trust = torch.tensor([dict(state.trust).get(id, 1.0) for id in ids])
         fair = self.cap * trust.double() / peers(rows)
         allowed = shares.sum() * torch.maximum(fair, confirmed(rows))
         parts = torch.where(shares > allowed, allowed / shares, 1.0)
-        return dict(zip(ids, parts.tolist(), strict=True))
+        return kept | dict(zip(ids, parts.tolist(), strict=True))
 
 
 def _enough(steps: Sequence[float]) -> bool:

@@ -149,21 +149,22 @@ def _checked_statistics(
     for name in sorted(needed.keys() - statistics.keys()):
         if needed[name].due_from(info):
             raise Refused("FS2101", f"lacks the statistic '{name}'")
+    # Whoever reads a statistic by its name relies on what was checked here.
+    for name in sorted(map(str, statistics.keys() - needed.keys())):
+        raise Refused("FS2101", f"has the unknown statistic '{name[:60]}'")
     return {
-        name: _checked_statistic(name, value, needed.get(name), info)
+        name: _checked_statistic(name, value, needed[name], info)
         for name, value in statistics.items()
     }
 
 
 def _checked_statistic(
-    name: str, value: Any, spec: Statistic | None, info: ClientInfo
+    name: str, value: Any, spec: Statistic, info: ClientInfo
 ) -> Tensor:
     if not isinstance(value, Tensor) or value.is_complex():
         raise Refused("FS2102", f"has no numbers for '{name}'")
     if not torch.isfinite(value).all():
         raise Refused("FS2103", f"has non-finite values in '{name}'")
-    if spec is None:
-        return value
     if value.shape != (spec.size,) or not value.is_floating_point():
         raise Refused("FS2102", f"has {value.dtype} {list(value.shape)} for '{name}'")
     low, high = float(value.min()), float(value.max())
