@@ -16,7 +16,7 @@ from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 
 from fedsemi.cli.federation import deal_out
 from fedsemi.data.site import Site, write_site
-from fedsemi.engines.flower.certificates import make_certificates
+from fedsemi.engines.flower.certificates import make_certificates, make_site_key
 from fedsemi.engines.flower.client_app import client_app, simulated_desk
 from fedsemi.engines.flower.loopback import LoopbackGrid
 from fedsemi.engines.flower.register import Register
@@ -159,6 +159,19 @@ def test_a_new_key_begins_with_new_counts(simulation, federation):
     Roster(grid(), simulation, Register(coordinator)).wait_for(3, 10)
     make_certificates(coordinator, folders, ["localhost"])
     assert not list((coordinator / "enrolled").glob("*.json"))
+
+
+def test_new_certificates_leave_a_key_enrolled_that_its_site_made(federation, tmp_path):
+    """A certificate ends after thirty days; the sites' keys and counts do not."""
+    coordinator, folders, _ = federation
+    key, counts = (coordinator / f"enrolled/site-1.{end}" for end in ("pub", "json"))
+    key.write_bytes(make_site_key(tmp_path / "elsewhere.key"))
+    counts.write_text("{}")
+    others = (coordinator / "enrolled/site-2.pub").read_bytes()
+    make_certificates(coordinator, folders, ["localhost"])
+    assert key.read_bytes() == (tmp_path / "elsewhere.pub").read_bytes()
+    assert counts.exists()
+    assert (coordinator / "enrolled/site-2.pub").read_bytes() != others
 
 
 def test_a_site_that_repairs_its_number_may_join_when_it_is_back(

@@ -34,7 +34,8 @@ def make_certificates(
 ) -> None:
     """Make a CA, the coordinator's certificate, and a key for every site.
 
-    The CA's own key is forgotten: nobody can sign anything with it afterwards.
+    The CA's own key is forgotten: nobody can sign anything with it afterwards. A key
+    that a site made itself stays enrolled, or its owner would be locked out.
     """
     ca_key = _new_key()
     ca = _certificate("fedsemi trial CA", ca_key, ca_key, None, hosts=(), days=days)
@@ -47,11 +48,17 @@ def make_certificates(
     for site in sites:
         site_keys = make_folder(make_folder(site, private=True) / "keys", private=True)
         write_whole(site_keys / CA, _pem(ca))
-        public = make_site_key(site_keys / SITE_KEY)
-        enrolled = make_folder(coordinator / ENROLLED)
-        write_whole(enrolled / f"{site.name}.pub", public)
+        enrolled = make_folder(coordinator / ENROLLED) / f"{site.name}.pub"
+        own = (site_keys / SITE_KEY).with_suffix(".pub")
+        if enrolled.exists() and not _same(enrolled, own):
+            continue
+        write_whole(enrolled, make_site_key(site_keys / SITE_KEY))
         # Counts are bound to a key, and this is a new one.
-        (enrolled / f"{site.name}.json").unlink(missing_ok=True)
+        enrolled.with_suffix(".json").unlink(missing_ok=True)
+
+
+def _same(enrolled: Path, own: Path) -> bool:
+    return own.exists() and own.read_bytes() == enrolled.read_bytes()
 
 
 def make_site_key(path: Path) -> bytes:
