@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -105,6 +105,47 @@ def test_a_default_that_changes_is_noted_and_leaves_names_alone(
     monkeypatch.setattr(naming, "SCHEMA_DEFAULTS", {("Section", "enabled"): True})
     assert differing(Whole(Section(True))) == {"section": {}}
     assert differing(Whole(Section(False))) == {"section": {"enabled": False}}
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_noted_default_shows_however_deep_its_section_is(
+    monkeypatch: pytest.MonkeyPatch, depth: int
+) -> None:
+    @dataclass
+    class Inner:
+        holders: int = 2
+
+    @dataclass
+    class Middle:
+        inner: Inner = field(default_factory=Inner)
+        size: int = 5
+
+    @dataclass
+    class Outer:
+        middle: Middle = field(default_factory=Middle)
+
+    records = [Inner, Middle, Outer]
+    before = sha256_of(records[depth - 1]())
+    monkeypatch.setattr(naming, "SCHEMA_DEFAULTS", {("Inner", "holders"): 1})
+    # Two holders are done by default now, one was when the schema was made.
+    assert sha256_of(records[depth - 1]()) != before
+    old = Middle(Inner(1)) if depth > 1 else Inner(1)
+    assert sha256_of(Outer(old) if depth == 3 else old) == before
+
+
+def test_a_default_that_a_section_sets_itself_is_no_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @dataclass
+    class Inner:
+        holders: int = 2
+
+    @dataclass
+    class Outer:
+        inner: Inner = field(default_factory=lambda: Inner(7))
+
+    monkeypatch.setattr(naming, "SCHEMA_DEFAULTS", {("Inner", "holders"): 1})
+    assert differing(Outer()) == {}
 
 
 def test_isofed_keeps_the_names_of_runs_that_had_pre_training() -> None:
