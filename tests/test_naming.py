@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fedsemi import naming
+from fedsemi import config, naming
 from fedsemi.config import _checked_settings, make_experiment, settings_model
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.jobs import Job
@@ -157,8 +157,21 @@ def test_isofed_keeps_the_names_of_runs_that_had_pre_training() -> None:
     assert found == [{"pretrain_epochs": 0}, {}]
 
 
+def test_a_run_with_todays_guard_is_not_taken_for_one_with_an_older(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    on, off = _experiment(guard={"enabled": True}), _experiment()
+    today = on.sha256, off.sha256
+    monkeypatch.setattr(config, "RULES", 1)
+    assert on.sha256 != today[0] and off.sha256 == today[1]
+
+
 @pytest.mark.parametrize("path", _RECORDS[:: max(1, len(_RECORDS) // 40)], ids=str)
-def test_committed_records_are_called_by_their_experiment(path: Path) -> None:
+def test_committed_records_are_called_by_their_experiment(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if path.parents[1].name == "small":  # made with the guard's first rules
+        monkeypatch.setattr(config, "RULES", 1)
     record = json.loads(path.read_text("utf-8"))
     pairs = tuple(sorted(record["partition"].items()))
     setting = Setting(record["dataset"], record["arm"], pairs, record["without"])
