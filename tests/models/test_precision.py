@@ -84,8 +84,8 @@ from fedsemi.config import make_experiment
 from fedsemi.experiment import conduct
 from fedsemi.weights import digest
 def flat(weights):
-    named = sorted(weights.items())
-    return torch.cat([w.double().flatten() for k, w in named if "_" not in k.split(".")[-1]])
+    learned = [weights[k] for k in weights if k.endswith((".weight", ".bias"))]
+    return torch.cat([w.double().flatten() for w in learned])
 if __name__ == "__main__":
     config = json.loads(sys.argv[1])
     found, ends = {}, {}
