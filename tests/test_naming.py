@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from fedsemi import naming
+from fedsemi import config, naming
 from fedsemi.config import _checked_settings, make_experiment, settings_model
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.jobs import Job
@@ -107,6 +107,47 @@ def test_a_default_that_changes_is_noted_and_leaves_names_alone(
     assert differing(Whole(Section(False))) == {"section": {"enabled": False}}
 
 
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_noted_default_shows_however_deep_its_section_is(
+    monkeypatch: pytest.MonkeyPatch, depth: int
+) -> None:
+    @dataclass
+    class Inner:
+        holders: int = 2
+
+    @dataclass
+    class Middle:
+        inner: Inner = field(default_factory=Inner)
+        size: int = 5
+
+    @dataclass
+    class Outer:
+        middle: Middle = field(default_factory=Middle)
+
+    records = [Inner, Middle, Outer]
+    before = sha256_of(records[depth - 1]())
+    monkeypatch.setattr(naming, "SCHEMA_DEFAULTS", {("Inner", "holders"): 1})
+    # Two holders are done by default now, one was when the schema was made.
+    assert sha256_of(records[depth - 1]()) != before
+    old = Middle(Inner(1)) if depth > 1 else Inner(1)
+    assert sha256_of(Outer(old) if depth == 3 else old) == before
+
+
+def test_a_default_that_a_section_sets_itself_is_no_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @dataclass
+    class Inner:
+        holders: int = 2
+
+    @dataclass
+    class Outer:
+        inner: Inner = field(default_factory=lambda: Inner(7))
+
+    monkeypatch.setattr(naming, "SCHEMA_DEFAULTS", {("Inner", "holders"): 1})
+    assert differing(Outer()) == {}
+
+
 def test_isofed_keeps_the_names_of_runs_that_had_pre_training() -> None:
     stage = {"method": "isofed", "rounds": 3}
     found = [
@@ -116,8 +157,21 @@ def test_isofed_keeps_the_names_of_runs_that_had_pre_training() -> None:
     assert found == [{"pretrain_epochs": 0}, {}]
 
 
+def test_a_run_with_todays_guard_is_not_taken_for_one_with_an_older(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    on, off = _experiment(guard={"enabled": True}), _experiment()
+    today = on.sha256, off.sha256
+    monkeypatch.setattr(config, "RULES", 1)
+    assert on.sha256 != today[0] and off.sha256 == today[1]
+
+
 @pytest.mark.parametrize("path", _RECORDS[:: max(1, len(_RECORDS) // 40)], ids=str)
-def test_committed_records_are_called_by_their_experiment(path: Path) -> None:
+def test_committed_records_are_called_by_their_experiment(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if path.parents[1].name == "small":  # made with the guard's first rules
+        monkeypatch.setattr(config, "RULES", 1)
     record = json.loads(path.read_text("utf-8"))
     pairs = tuple(sorted(record["partition"].items()))
     setting = Setting(record["dataset"], record["arm"], pairs, record["without"])

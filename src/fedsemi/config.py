@@ -25,7 +25,7 @@ from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.site_settings import FOLDERS, SitesSettings
 from fedsemi.errors import ConfigError
 from fedsemi.explain import explained, known
-from fedsemi.guard import Guard
+from fedsemi.guard import RULES, Guard
 from fedsemi.local import LocalTraining
 from fedsemi.methods import METHODS
 from fedsemi.models import MODELS
@@ -150,7 +150,10 @@ class Experiment(_Settings):
     def sha256(self) -> str:
         """Name the experiment by what differs from the defaults of its schema."""
         stages = [_checked_settings(stage) for stage in self.stages]
-        return sha256_of({"experiment": self, "stages": stages})
+        decided = {"experiment": self, "stages": stages}
+        if self.guard.enabled and RULES > 1:
+            decided["guard_rules"] = RULES
+        return sha256_of(decided)
 
     def local_of(self, stage: Stage) -> LocalTraining:
         """Return the local training of a stage: [local] and the stage's own."""

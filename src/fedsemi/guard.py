@@ -37,6 +37,9 @@ from fedsemi.replies import Reply
 from fedsemi.settings import STRICT, Positive, Whole
 
 AtLeastOne = Annotated[float, Field(ge=1)]
+RULES = 2
+"""Raised when the guard decides otherwise at the same settings: runs with it on get new
+names, so that none is taken for one of an older guard."""
 
 
 @dataclass(frozen=True)

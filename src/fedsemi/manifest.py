@@ -33,7 +33,9 @@ def manifest(blueprint: Blueprint) -> dict[str, Any]:
         "platform": platform.platform(),
         "git": _git(Path(__file__).parent),
         "environment": {
-            k: v for k, v in os.environ.items() if k.startswith(("OMP_", "MKL_"))
+            k: v
+            for k, v in os.environ.items()
+            if k.startswith(("OMP_", "MKL_", "ONEDNN_"))
         },
         "command": sys.argv,
         "packages": _packages(),

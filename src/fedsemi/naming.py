@@ -65,10 +65,13 @@ def _settings(record: Any) -> Iterator[tuple[str, Any, Any]]:
 
 def _as_in_schema(default: Any) -> Any:
     """Return a section of settings that is left out as the schema has it."""
-    kind = type(default).__name__
-    old = {field: at for (owner, field), at in SCHEMA_DEFAULTS.items() if owner == kind}
-    if not old:
+    if not (isinstance(default, BaseModel) or _is_record(default)):
         return default
+    kind, old = type(default).__name__, {}
+    for name, today in _defaults(default):
+        given = getattr(default, name)
+        noted = (kind, name) in SCHEMA_DEFAULTS and given == today
+        old[name] = SCHEMA_DEFAULTS[kind, name] if noted else _as_in_schema(given)
     if isinstance(default, BaseModel):
         return default.model_copy(update=old)
     return dataclasses.replace(default, **old)

@@ -75,6 +75,15 @@ def test_a_run_says_whether_its_guard_was_on(make_run) -> None:
     assert [view["guard"] for view in views] == [False, True]
 
 
+def test_a_run_says_in_which_precision_it_computed(make_run) -> None:
+    exact, rough = make_run("exact"), make_run("rough", precision="bf16")
+    config = json.loads((exact / "config.json").read_text())
+    del config["precision"]  # as in runs from before there was a choice
+    (exact / "config.json").write_text(json.dumps(config))
+    views = view_of([read_run(exact), read_run(rough)])["runs"]
+    assert [view["precision"] for view in views] == ["float32", "bf16"]
+
+
 def test_a_real_run_has_all_its_parts(real_run: Path) -> None:
     run = view_of([read_run(real_run)])["runs"][0]
     assert run["finished"]

@@ -42,6 +42,7 @@ def _run_view(run: Run) -> dict[str, Any]:
         "finished": run.finished,
         "stages": _stages(run),
         "guard": run.config["guard"]["enabled"],
+        "precision": run.config.get("precision", "float32"),  # older runs had no other
         "seconds": sum(record["seconds"] for record in run.records),
         "result": (run.summary.get("result") or {}),
         "num_tests": len(run.last_tests()),

@@ -49,6 +49,7 @@ function resultSection(view) {
     [duration(run.seconds), "of training"],
     [bytes(sum(run.clients.bytes)), "sent by clients"],
     [run.guard ? "on" : "off", run.guard ? "guard: shares may be cut" : "guard"],
+    [run.precision, "precision of the encoder"],
   ].map(([value, label]) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label)));
   const shown = el("div", { class: "tiles" }, ...tiles);
   if (view.runs.length === 1) return [shown];
