@@ -154,11 +154,21 @@ def test_damaged_counts_are_named(federation):
         Register(coordinator).check(_key_of(folders[0]), ClientInfo(0, 1, 2))
 
 
-def test_a_new_key_begins_with_new_counts(simulation, federation):
-    coordinator, folders, grid = federation
-    Roster(grid(), simulation, Register(coordinator)).wait_for(3, 10)
+def test_a_new_key_begins_with_the_counts_of_the_folder(simulation, federation):
+    coordinator, folders, _ = federation
+    fewer = simulation.federation.clients[1].unlabeled_images[1:]
+    _lie(simulation, folders[1], 1, unlabeled_images=fewer)
     make_certificates(coordinator, folders, ["localhost"])
-    assert not list((coordinator / "enrolled").glob("*.json"))
+    found = json.loads((coordinator / "enrolled/site-1.json").read_text())
+    assert found["num_unlabeled"] == len(fewer)
+
+
+def test_the_first_claim_is_not_believed_where_a_folder_tells(simulation, federation):
+    coordinator, folders, grid = federation
+    more = simulation.federation.clients[1].unlabeled_images.repeat(2, 1, 1, 1)
+    _lie(simulation, folders[1], 1, unlabeled_images=more)
+    with pytest.raises(ProtocolError, match="FS2127 site 1"):
+        Roster(grid(), simulation, Register(coordinator)).wait_for(3, 0.1)
 
 
 def test_new_certificates_leave_a_key_enrolled_that_its_site_made(federation, tmp_path):

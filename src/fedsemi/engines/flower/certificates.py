@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from fedsemi.data.site import read_site
 from fedsemi.errors import CannotCreate, ConfigError
 from fedsemi.storage import make_folder, write_whole
 
@@ -53,8 +55,11 @@ def make_certificates(
         if enrolled.exists() and not _same(enrolled, own):
             continue
         write_whole(enrolled, make_site_key(site_keys / SITE_KEY))
-        # Counts are bound to a key, and this is a new one.
-        enrolled.with_suffix(".json").unlink(missing_ok=True)
+        # Counts are bound to a key. Here the site's folder tells them, so that nobody's
+        # first claim has to be believed.
+        info = read_site(site).client.info
+        counts = {"num_labeled": info.num_labeled, "num_unlabeled": info.num_unlabeled}
+        write_whole(enrolled.with_suffix(".json"), json.dumps(counts).encode())
 
 
 def _same(enrolled: Path, own: Path) -> bool:
