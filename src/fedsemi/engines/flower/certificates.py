@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from fedsemi.data.site import read_site
+from fedsemi.data.site import read_id, read_site
 from fedsemi.errors import CannotCreate, ConfigError
 from fedsemi.storage import make_folder, write_whole
 
@@ -55,11 +55,17 @@ def make_certificates(
         if enrolled.exists() and not _same(enrolled, own):
             continue
         write_whole(enrolled, make_site_key(site_keys / SITE_KEY))
-        # Counts are bound to a key. Here the site's folder tells them, so that nobody's
-        # first claim has to be believed.
-        info = read_site(site).client.info
-        counts = {"num_labeled": info.num_labeled, "num_unlabeled": info.num_unlabeled}
-        write_whole(enrolled.with_suffix(".json"), json.dumps(counts).encode())
+        _bind_counts(enrolled.with_suffix(".json"), site)
+
+
+def _bind_counts(path: Path, site: Path) -> None:
+    """Let a packed site's folder say what it has, so that no claim is believed."""
+    if read_id(site) is None:
+        path.unlink(missing_ok=True)  # counts are bound to a key, and it is a new one
+        return
+    info = read_site(site).client.info
+    counts = {"num_labeled": info.num_labeled, "num_unlabeled": info.num_unlabeled}
+    write_whole(path, json.dumps(counts).encode())
 
 
 def _same(enrolled: Path, own: Path) -> bool:
