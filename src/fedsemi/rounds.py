@@ -78,7 +78,7 @@ def run(
 
     A method with several phases keeps `state.round` as it is until its last one.
     """
-    gate = gate or Gate()
+    gate = gate or Gate(statistics=getattr(method, "statistics", {}))
     while state.round < rounds:
         state = _joined(state, engine.clients())
         before, checks = state, list[Check]()

@@ -110,6 +110,8 @@ def _stale(turn: Turn) -> list[Update]:
 def boasting(update: Update, scene: Scene) -> Update:
     """Claim the most that passes every check of range and register."""
     claim = _counting(replace(update, num_pseudo=update.num_unlabeled))
+    if DIVERSITY not in claim.statistics:
+        return claim  # the gate refuses what the method does not read
     ones = torch.ones(scene.num_classes)
     return replace(claim, statistics={**claim.statistics, DIVERSITY: ones})
 
