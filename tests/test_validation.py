@@ -12,9 +12,16 @@ from fedsemi.data.augment import Views
 from fedsemi.data.dataset import ImageSet
 from fedsemi.evaluate import metrics, predict
 from fedsemi.local import Setup
-from fedsemi.messages import Update
+from fedsemi.messages import Task, Update
 from fedsemi.models import ModelSpec
-from fedsemi.validation import PREFIX, Findings, Validator, held_out_accuracy, reported
+from fedsemi.validation import (
+    PREFIX,
+    Findings,
+    Validator,
+    held_out_accuracy,
+    reported,
+    with_findings,
+)
 
 SETUP = Setup(ModelSpec("resnet8", 3, 1, 4, 8), Views(8, 10, (0.5,), (0.25,)))
 WEIGHTS = SETUP.model.build(0).state_dict()
@@ -79,6 +86,17 @@ def test_two_sites_together_find_what_one_with_all_images_would() -> None:
     assert both.loss == pytest.approx(whole.loss, rel=1e-5)
     assert both.per_class_recall == pytest.approx(whole.per_class_recall)
     assert both.calibration_error == pytest.approx(whole.calibration_error, rel=1e-5)
+
+
+def test_what_a_method_puts_beside_the_classifier_is_no_part_of_the_finding() -> None:
+    beside = {"projector.weight": torch.ones(2, 2)}
+    tasks = [Task(0, 0, WEIGHTS), Task(0, 0, {**WEIGHTS, **beside})]
+    held_out = validator().held_out
+    answers = [
+        with_findings(Update(0, 0, task.weights, 4, 0), held_out, SETUP, task)
+        for task in tasks
+    ]
+    assert answers[0].metrics == answers[1].metrics != {}
 
 
 def test_a_site_that_is_asked_twice_counts_once() -> None:

@@ -155,7 +155,8 @@ def with_findings(
     if held_out is None:
         return update
     seed = seed_of(task.seed, "validation")
-    found = Validator(held_out, setup).findings(task.weights, seed).as_metrics()
+    weights = setup.model.own(task.weights)
+    found = Validator(held_out, setup).findings(weights, seed).as_metrics()
     return replace(update, metrics={**update.metrics, **found})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -85,6 +85,10 @@ class ModelSpec:
         then, every parameter and buffer holds whatever the memory held.
         """
         return copied(_skeleton(self), _undefined)
+
+    def own(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return the network's own weights, without what a method puts beside it."""
+        return {key: weights[key] for key in _skeleton(self).state_dict()}
 
     def multiply_adds(self, side: int) -> int:
         """Count the multiplications of a forward pass on one image of this side."""
