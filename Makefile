@@ -10,7 +10,7 @@ TORTURED := tests/reliability tests/test_gate.py tests/test_guard.py tests/test_
 	tests/test_rounds.py tests/test_storage.py tests/test_config_file.py \
 	tests/test_config_sites.py tests/data/test_safe_files.py tests/data/test_label_table.py \
 	tests/data/test_decode.py tests/data/test_folder.py tests/data/test_sites.py \
-	tests/engines/flower/test_stragglers.py tests/engines/flower/test_fuzz.py
+	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
 .DEFAULT_GOAL := help
 .PHONY: help configs demo federation test test-deployment test-slow torture bench check format clean \
@@ -26,7 +26,7 @@ federation: $(VENV)/flower ## Train over TLS: a coordinator and three sites as p
 	$(BIN)/fedsemi federation configs/federation.toml --out runs/federation
 
 test-deployment: $(VENV)/flower $(VENV)/dev ## Test a real deployment: keys, kills, restarts, bits
-	$(BIN)/python -m pytest -m slow tests/engines/flower
+	$(BIN)/python -m pytest -m slow tests/deployment
 
 test: check ## Install, then run the checks and the fast tests
 	$(BIN)/python -m pytest -n 2

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import Section
-from fedsemi.build import Simulation, build
-from fedsemi.cli.federation import deal_out
-from fedsemi.config import make_experiment
-from fedsemi.engines.flower.simulate import conduct_on_loopback
-from fedsemi.engines.flower.trial import run_trial
-from fedsemi.experiment import Step, conduct
+from fedsemi.cli.deployment import deal_out
+from fedsemi.config.experiment import make_experiment
+from fedsemi.deployment.simulate import conduct_on_loopback
+from fedsemi.deployment.trial import run_trial
+from fedsemi.server.stages import Step, conduct
+from fedsemi.simulation.build import Simulation, build
 
 _NETWORKS: dict[str, tuple[dict[str, Any], int]] = {
     "ResNet-8, width 4": ({"name": "resnet8", "width": 4}, 60),

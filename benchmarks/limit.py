@@ -16,7 +16,7 @@ from benchmarks.common import (
     make_setup,
     medians,
 )
-from fedsemi.local import Setup
+from fedsemi.client.local import Setup
 from fedsemi.models import Classifier
 from fedsemi.models.folding import folded
 

@@ -8,7 +8,12 @@ import pytest
 
 @pytest.mark.parametrize(
     "name",
-    ["fedsemi.alarms", "fedsemi.method", "fedsemi.seeds", "fedsemi.progress"],
+    [
+        "fedsemi.server.alarms",
+        "fedsemi.method",
+        "fedsemi.seeds",
+        "fedsemi.use.progress",
+    ],
 )
 def test_examples_in_docstrings_hold(name: str) -> None:
     result = doctest.testmod(importlib.import_module(name))

@@ -10,13 +10,13 @@ from typing import Any
 import torch
 
 import fedsemi
-from fedsemi.build import Simulation, build
-from fedsemi.config import make_experiment
-from fedsemi.experiment import conduct
+from fedsemi.config.experiment import make_experiment
+from fedsemi.server.stages import conduct
+from fedsemi.simulation.build import Simulation, build
 from fedsemi.weights import digest
 
 PACKAGE = Path(fedsemi.__file__).parent
-ENTRY_POINTS = ["fedsemi.methods", "fedsemi.engines", "fedsemi.local"]
+ENTRY_POINTS = ["fedsemi.methods", "fedsemi.engines", "fedsemi.client.local"]
 """What a client runs; everything these import is client code as well."""
 
 

@@ -37,9 +37,9 @@ from typing import Protocol, Self, TypeVar
 from torch import Tensor
 
 from fedsemi.data.client import Client
-from fedsemi.gate import GateState
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.seeds import seed_of
+from fedsemi.server.gate import GateState
 from fedsemi.weights import weighted_mean
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from fedsemi.data.checksums import MANIFEST, write_manifest
 from fedsemi.data.folder import read_site
-from fedsemi.data.manifest import MANIFEST, write_manifest
 from fedsemi.data.site_settings import SitesSettings
 from fedsemi.errors import DataError
 
@@ -190,7 +190,7 @@ def test_every_flipped_bit_is_noticed_against_the_manifest(
 def test_a_thousand_flipped_bits_are_noticed(tmp_path: Path, promise: Any) -> None:
     from hashlib import sha256
 
-    from fedsemi.data.manifest import Entry, differs
+    from fedsemi.data.checksums import Entry, differs
 
     root = jpeg_site(tmp_path / "s")
     site = read_site(root, wish(root), 8)

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from fedsemi.client.local import Setup
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Client
 from fedsemi.engines import local_engine
 from fedsemi.engines.in_process import InProcess
 from fedsemi.engines.workers import FEW, Workers
 from fedsemi.errors import ClientFailed, FedSemiError
-from fedsemi.local import Setup
 from fedsemi.messages import Memory, Task, Update
 from fedsemi.methods.semianagg import SemiAnAgg
 from fedsemi.methods.supervised import SupervisedFedAvg
 from fedsemi.models import ModelSpec
-from fedsemi.rounds import Engine, run
+from fedsemi.server.rounds import Engine, run
 from fedsemi.weights import digest
 
 SETUP = Setup(

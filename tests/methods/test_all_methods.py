@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import torch
 
+from fedsemi.client.local import Setup
+from fedsemi.client.wire import check_declared
 from fedsemi.data.client import Client
-from fedsemi.gate import Gate
-from fedsemi.local import Setup
 from fedsemi.method import Method, ServerState
 from fedsemi.methods import LABELS_ONLY, METHODS
-from fedsemi.wire import check_declared
+from fedsemi.server.gate import Gate
 
 SMALL: dict[str, dict[str, Any]] = {
     "cbafed": {"labeled_epochs": 1},

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
+from fedsemi.client.local import Setup
 from fedsemi.contributions import by_label_status
 from fedsemi.data.client import Client
-from fedsemi.local import Setup
 from fedsemi.messages import Update
 from fedsemi.methods.fedconsist import FedConsist
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from fedsemi.client.local import Setup
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
-from fedsemi.local import Setup
 from fedsemi.messages import RELATION, ClientInfo, Update
 from fedsemi.methods.fedirm import FedIRM
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
+from fedsemi.client.local import Setup
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
-from fedsemi.local import Setup
 from fedsemi.messages import ClientInfo, Update
 from fedsemi.methods.isofed import IsoFed
 

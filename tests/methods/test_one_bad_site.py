@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.gate import Gate
-from fedsemi.guard import Guard
-from fedsemi.guard_state import Evidence
 from fedsemi.messages import CLASS_COUNT, DIVERSITY, Task, Update
 from fedsemi.methods import LABELS_ONLY, METHODS
-from fedsemi.rounds import closed
+from fedsemi.server.gate import Gate
+from fedsemi.server.guard import Guard
+from fedsemi.server.guard_state import Evidence
+from fedsemi.server.rounds import closed
 
 from .test_all_methods import SMALL
 

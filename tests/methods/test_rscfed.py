@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
+from fedsemi.client.local import LocalTraining, Setup
 from fedsemi.contributions import by_consensus, consensus_start, consensus_weights
 from fedsemi.data.client import Client
-from fedsemi.local import LocalTraining, Setup
 from fedsemi.messages import ClientInfo, Update
 from fedsemi.methods.rscfed import RSCFed
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from fedsemi.client.local import Setup, Workbench
 from fedsemi.data.client import Batch, Client
-from fedsemi.local import Setup, Workbench
 from fedsemi.models import Classifier, Output
 from fedsemi.objectives.base import Objective
 from fedsemi.objectives.information import InformationMaximization, PreTrained, entropy

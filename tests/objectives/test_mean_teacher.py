@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from fedsemi.client.local import Setup, Workbench, frozen
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Batch, Client
-from fedsemi.local import Setup, Workbench, frozen
 from fedsemi.models import Classifier, ModelSpec
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.mean_teacher import MeanTeacher, sharpened

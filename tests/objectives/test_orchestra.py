@@ -3,9 +3,9 @@ import math
 import pytest
 import torch
 
+from fedsemi.client.local import Workbench
 from fedsemi.data.client import Batch
 from fedsemi.data.ssl_views import ORCHESTRA, first_view
-from fedsemi.local import Workbench
 from fedsemi.messages import CENTROIDS
 from fedsemi.objectives.clustering import Sinkhorn
 from fedsemi.objectives.online_head import OnlineHead

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from fedsemi.client.local import Workbench
 from fedsemi.data.client import Batch
-from fedsemi.local import Workbench
 from fedsemi.objectives.base import SemiSupervised
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.pseudo_label import PseudoLabel

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from fedsemi.client.local import Setup, Workbench, frozen
 from fedsemi.data.client import Batch, Client
-from fedsemi.local import Setup, Workbench, frozen
 from fedsemi.messages import RELATION
 from fedsemi.models import Classifier
 from fedsemi.objectives.labeler import Labeler

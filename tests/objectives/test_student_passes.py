@@ -17,9 +17,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from fedsemi.client.local import LocalTraining, Setup, Workbench
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Batch, Client
-from fedsemi.local import LocalTraining, Setup, Workbench
 from fedsemi.models import Classifier
 from fedsemi.objectives.acr import TwoHeadPseudoLabel
 from fedsemi.objectives.base import Objective

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from fedsemi.client.local import Workbench
 from fedsemi.data.client import Batch
-from fedsemi.local import Workbench
 from fedsemi.objectives.supervised import Supervised, log_prior
 
 

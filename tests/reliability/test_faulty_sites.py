@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.build import build
-from fedsemi.config import load_config, make_experiment
+from fedsemi.config.experiment import load_config, make_experiment
 from fedsemi.engines import local_engine
 from fedsemi.engines.in_process import InProcess
 from fedsemi.errors import ProtocolError
-from fedsemi.gate import Check, Gate, GateState
-from fedsemi.guard import Guard
 from fedsemi.messages import ClientInfo, Memory, Task, Update
-from fedsemi.rounds import Engine, run
+from fedsemi.server.gate import Check, Gate, GateState
+from fedsemi.server.guard import Guard
+from fedsemi.server.rounds import Engine, run
 from fedsemi.simulation.attack_suite import run_suite, table_rows
+from fedsemi.simulation.build import build
 
 ATTACKS_TOML = Path(__file__).parents[2] / "benchmarks" / "attacks.toml"
 CONTENT: dict[str, Any] = {

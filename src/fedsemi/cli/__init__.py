@@ -16,7 +16,6 @@ from fedsemi.cli import (
     attack,
     data,
     evidence,
-    federation,
     folders,
     methods,
     probe,
@@ -26,6 +25,7 @@ from fedsemi.cli import (
     use,
     value,
 )
+from fedsemi.cli import deployment as federation
 from fedsemi.errors import (
     ConfigError,
     FedSemiError,
@@ -33,7 +33,7 @@ from fedsemi.errors import (
     OutOfMemory,
     lacks_memory,
 )
-from fedsemi.screen import say
+from fedsemi.text.screen import say
 
 app = typer.Typer(
     name="fedsemi",

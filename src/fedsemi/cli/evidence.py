@@ -21,9 +21,9 @@ from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.records import Record, read_records, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.runner import Runner
-from fedsemi.progress import duration
-from fedsemi.screen import Screen
-from fedsemi.session import available_cores
+from fedsemi.text.screen import Screen
+from fedsemi.use.progress import duration
+from fedsemi.use.session import available_cores
 
 _KB_A_RECORD = 12
 

@@ -11,11 +11,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fedsemi.explain import known
-from fedsemi.ledger import Ledger, measure
+from fedsemi.config.explain import known
 from fedsemi.methods import METHODS
 from fedsemi.methods.provenance import PROVENANCE
-from fedsemi.screen import Screen
+from fedsemi.simulation.ledger import Ledger, measure
+from fedsemi.text.screen import Screen
 
 TITLES = ("method", "a site sends", "round", "local learner", "aggregation", "paper")
 _NARROW = (

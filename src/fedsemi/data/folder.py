@@ -18,13 +18,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fedsemi.data.checksums import Entry, differs, read_manifest
 from fedsemi.data.client import Client
 from fedsemi.data.dataset import UNKNOWN, ImageSet
 from fedsemi.data.decode import Bytes, Pixels, decode, is_image
 from fedsemi.data.folder_labels import Known, known_labels, refuse_foreign
 from fedsemi.data.held_out import hold_out
 from fedsemi.data.label_table import FOREIGN, LeftOut
-from fedsemi.data.manifest import Entry, differs, read_manifest
 from fedsemi.data.readers.files import kept
 from fedsemi.data.safe_files import Refused, read_regular, walk
 from fedsemi.data.site_settings import SitesSettings, existing

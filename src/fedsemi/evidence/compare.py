@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from fedsemi.config import Experiment, load_config, make_experiment
+from fedsemi.client.evaluate import MAIN_SCORES
+from fedsemi.config.experiment import Experiment, load_config, make_experiment
+from fedsemi.config.explain import known
 from fedsemi.errors import ConfigError
-from fedsemi.evaluate import MAIN_SCORES
 from fedsemi.evidence.catalogue import Artefact, Cell, Chart, Setting
-from fedsemi.explain import known
 from fedsemi.methods import METHODS
 
 _BOUNDS = ("warm-up", "lower", "upper")

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fedsemi.config_file import CONFIGS
+from fedsemi.config.files import CONFIGS
 from fedsemi.evidence.arms import arm_of
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.tables import TABLES
-from fedsemi.guard import Guard
+from fedsemi.server.guard import Guard
 
 TITLES = {
     "svhn": "SVHN",

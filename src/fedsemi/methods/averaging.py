@@ -10,9 +10,9 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
+from fedsemi.client.learners import Learner, PseudoLabeling, parts_of
+from fedsemi.client.local import Setup, answer
 from fedsemi.data.client import Client
-from fedsemi.learners import Learner, PseudoLabeling, parts_of
-from fedsemi.local import Setup, answer
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
 from fedsemi.seeds import Streams, seed_of

@@ -18,9 +18,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from fedsemi.client.local import Setup, Workbench, answer, frozen, with_epochs
 from fedsemi.contributions import by_data_size, statistic
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, Workbench, answer, frozen, with_epochs
 from fedsemi.messages import (
     CLASS_COUNT,
     PSEUDO_LABEL,
@@ -41,8 +41,8 @@ from fedsemi.objectives.class_balanced import (
     select,
 )
 from fedsemi.objectives.supervised import Supervised
-from fedsemi.replies import Statistic
 from fedsemi.seeds import Streams, seed_of
+from fedsemi.server.replies import Statistic
 from fedsemi.settings import Count, Positive, Share
 from fedsemi.weights import blend
 

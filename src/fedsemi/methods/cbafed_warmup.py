@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from fedsemi.client.local import Setup, answer
 from fedsemi.contributions import by_data_size
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, answer
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.methods.needs import need_labels
 from fedsemi.methods.residual import ResidualState, is_due

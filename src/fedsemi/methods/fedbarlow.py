@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from torch import nn
 
+from fedsemi.client.local import Workbench
 from fedsemi.data.client import Client
-from fedsemi.local import Workbench
 from fedsemi.messages import Memory, Task, Update
 from fedsemi.methods.self_supervised import SelfSupervised
 from fedsemi.models import Classifier

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from fedsemi.client.local import Setup, Workbench, answer
 from fedsemi.contributions import by_label_status
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, Workbench, answer
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
 from fedsemi.objectives.base import Objective, SemiSupervised

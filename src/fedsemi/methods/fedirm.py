@@ -17,9 +17,9 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from fedsemi.client.local import Setup, Workbench, answer
 from fedsemi.contributions import statistic
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, Workbench, answer
 from fedsemi.messages import RELATION, ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
 from fedsemi.methods.needs import need_labels
@@ -27,7 +27,7 @@ from fedsemi.objectives.base import Objective, SemiSupervised
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.mean_teacher import MeanTeacher
 from fedsemi.objectives.relation import RelatedLabels, RelationMatching
-from fedsemi.replies import Statistic
+from fedsemi.server.replies import Statistic
 from fedsemi.settings import Count, NotNegative, Share, Whole
 
 

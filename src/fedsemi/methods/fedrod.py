@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from fedsemi.client.learners import parts_of
+from fedsemi.client.local import Workbench, answer
 from fedsemi.data.client import Client
-from fedsemi.learners import parts_of
-from fedsemi.local import Workbench, answer
 from fedsemi.messages import Memory, Task, Update
 from fedsemi.methods.fedavg import FedAvgSemi
 from fedsemi.objectives.personal_head import PersonalHead

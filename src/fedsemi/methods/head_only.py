@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fedsemi.client.local import answer
 from fedsemi.data.client import Client
-from fedsemi.local import answer
 from fedsemi.messages import Memory, Task, Update
 from fedsemi.methods.supervised import SupervisedFedAvg
 from fedsemi.objectives.supervised import HeadOnly

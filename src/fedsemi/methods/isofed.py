@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from fedsemi.client.local import Setup, Workbench, answer, with_epochs
 from fedsemi.contributions import by_num_images
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, Workbench, answer, with_epochs
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
 from fedsemi.methods.needs import need_labels, need_unlabeled

@@ -15,17 +15,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from fedsemi.client.local import Workbench
 from fedsemi.contributions import statistic
 from fedsemi.data.client import Client
-from fedsemi.local import Workbench
 from fedsemi.messages import CENTROIDS, ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
 from fedsemi.methods.self_supervised import SelfSupervised
 from fedsemi.models import Classifier
 from fedsemi.objectives.clustering import CentroidFit, Sinkhorn
 from fedsemi.objectives.orchestra import LocalClusters, Orchestra, orchestra_parts
-from fedsemi.replies import Statistic
 from fedsemi.seeds import Streams, seed_of
+from fedsemi.server.replies import Statistic
 from fedsemi.settings import Count, NotNegative, Positive, Share
 
 

@@ -10,9 +10,7 @@ from typing import Literal
 
 import torch
 
-from fedsemi.contributions import by_data_size, by_num_images
-from fedsemi.data.client import Client
-from fedsemi.local import (
+from fedsemi.client.local import (
     ObjectiveMaker,
     Parts,
     Setup,
@@ -21,6 +19,8 @@ from fedsemi.local import (
     frozen,
     recall,
 )
+from fedsemi.contributions import by_data_size, by_num_images
+from fedsemi.data.client import Client
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
 from fedsemi.models import Classifier

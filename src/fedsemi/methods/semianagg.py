@@ -14,10 +14,10 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from fedsemi.client.learners import parts_of
+from fedsemi.client.local import answer
 from fedsemi.contributions import Rule, by_diversity, permuted
 from fedsemi.data.client import Client
-from fedsemi.learners import parts_of
-from fedsemi.local import answer
 from fedsemi.messages import DIVERSITY, Memory, Task, Update
 from fedsemi.method import ServerState
 from fedsemi.methods.averaging import SemiAveraging
@@ -27,7 +27,7 @@ from fedsemi.objectives.diversity import (
     make_anchor,
     make_probe,
 )
-from fedsemi.replies import Statistic
+from fedsemi.server.replies import Statistic
 from fedsemi.settings import Count, NotNegative
 
 

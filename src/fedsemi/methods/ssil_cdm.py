@@ -16,15 +16,15 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from fedsemi.client.learners import AdaptiveAdjustment, parts_of
+from fedsemi.client.local import answer
 from fedsemi.contributions import by_data_size, by_supervision
 from fedsemi.data.client import Client
-from fedsemi.learners import AdaptiveAdjustment, parts_of
-from fedsemi.local import answer
 from fedsemi.messages import CLASS_COUNT, ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
 from fedsemi.methods.averaging import SemiAveraging
 from fedsemi.objectives.two_heads import smoothed
-from fedsemi.replies import Statistic
+from fedsemi.server.replies import Statistic
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from fedsemi.client.local import Setup, answer
 from fedsemi.contributions import by_data_size
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, answer
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import ServerState
 from fedsemi.objectives.supervised import Supervised

@@ -20,7 +20,7 @@ from fedsemi.objectives.labeler import Probe
 from fedsemi.objectives.two_heads import STRENGTH, both_heads, smoothed
 
 if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+    from fedsemi.client.local import Workbench
 
 _CHUNK = 256
 

@@ -18,7 +18,7 @@ from fedsemi.objectives.base import Objective
 from fedsemi.objectives.online_head import OnlineHead
 
 if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+    from fedsemi.client.local import Workbench
 
 PROJECTOR = "projector"
 

@@ -13,7 +13,7 @@ from fedsemi.objectives.base import Objective
 from fedsemi.objectives.labeler import Labeler
 
 if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+    from fedsemi.client.local import Workbench
 
 
 class SoftConsistency(Objective):

@@ -21,7 +21,7 @@ from fedsemi.seeds import seed_of
 from fedsemi.weights import digest
 
 if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+    from fedsemi.client.local import Workbench
 
 _CHUNK = 128
 

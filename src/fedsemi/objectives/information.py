@@ -12,7 +12,7 @@ from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective
 
 if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+    from fedsemi.client.local import Workbench
 
 
 class InformationMaximization(Objective):

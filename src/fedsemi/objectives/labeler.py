@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from fedsemi.calibration import EDGES, as_metrics, bins_of
 from fedsemi.messages import PSEUDO_LABEL
 from fedsemi.models import Classifier, Output
 from fedsemi.models.folding import folded
+from fedsemi.objectives.calibration import EDGES, as_metrics, bins_of
 
 if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+    from fedsemi.client.local import Workbench
 
 _CHUNK = 128  # larger batches leave the processor's cache and take a tenth longer
 

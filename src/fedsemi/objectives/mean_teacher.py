@@ -17,7 +17,7 @@ from fedsemi.objectives.base import Objective, View
 from fedsemi.objectives.labeler import Labeler
 
 if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+    from fedsemi.client.local import Workbench
 
 
 class MeanTeacher(Objective):

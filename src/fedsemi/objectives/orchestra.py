@@ -26,7 +26,7 @@ from fedsemi.objectives.clustering import Sinkhorn, balanced_kmeans
 from fedsemi.objectives.online_head import OnlineHead
 
 if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+    from fedsemi.client.local import Workbench
 
 PROJECTOR, ROTATION, TARGET = "projector", "rotation", "target"
 

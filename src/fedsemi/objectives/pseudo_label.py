@@ -15,7 +15,7 @@ from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.selection import Selection
 
 if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+    from fedsemi.client.local import Workbench
 
 Teacher = Literal["global", "local"]
 

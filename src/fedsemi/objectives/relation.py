@@ -21,7 +21,7 @@ from fedsemi.objectives.mean_teacher import MeanTeacher
 from fedsemi.objectives.supervised import log_prior
 
 if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+    from fedsemi.client.local import Workbench
 
 _TEMPERATURE = 2.0
 

@@ -18,7 +18,7 @@ from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective, View
 
 if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+    from fedsemi.client.local import Workbench
 
 
 class Supervised(Objective):

@@ -9,11 +9,11 @@ from typing import Any, Self
 
 from fedsemi.data.client import Client
 from fedsemi.engines.in_process import InProcess
-from fedsemi.guard import Guard
-from fedsemi.guard_state import GuardState, remembering
 from fedsemi.messages import ClientInfo, Memory, Task, Update
 from fedsemi.method import Method
-from fedsemi.replies import Refused, Reply, step_length
+from fedsemi.server.guard import Guard
+from fedsemi.server.guard_state import GuardState, remembering
+from fedsemi.server.replies import Refused, Reply, step_length
 from fedsemi.simulation.adaptive import ADAPTIVE
 from fedsemi.simulation.attacks import FORGERIES, POISONS, Forge, Scene, Turn
 

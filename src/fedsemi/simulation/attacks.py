@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from fedsemi.client.local import Setup
 from fedsemi.data.client import Client
-from fedsemi.local import Setup
 from fedsemi.messages import CLASS_COUNT, DIVERSITY, Task, Update, Weights
 from fedsemi.methods.supervised import SupervisedFedAvg
 from fedsemi.seeds import Streams, seed_of
