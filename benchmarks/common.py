@@ -18,13 +18,13 @@ from typing import Any
 
 import torch
 
-from fedsemi.client.local import Setup
 from fedsemi.data.augment import Views, pre_size
 from fedsemi.data.client import Client
 from fedsemi.engines.in_process import InProcess
 from fedsemi.engines.workers import Workers
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
+from fedsemi.objectives.workbench import Setup
 from fedsemi.server.rounds import run
 
 ROOT = Path(__file__).parent.parent

@@ -30,10 +30,10 @@ from benchmarks.common import (
     make_setup,
     medians,
 )
-from fedsemi.client.local import Setup
 from fedsemi.data.client import Client
 from fedsemi.data.randaugment import CUTOUT_FILL, DRAWS, RANGES
 from fedsemi.engines.workers import Workers
+from fedsemi.objectives.workbench import Setup
 
 _ENHANCE = {
     "Brightness": ImageEnhance.Brightness,

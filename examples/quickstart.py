@@ -4,8 +4,8 @@ Run it with `python examples/quickstart.py`; it takes about a minute on a CPU.
 """
 
 from fedsemi.config.experiment import make_experiment
-from fedsemi.server.stages import conduct
 from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.use.session import available_cores
 
 EXPERIMENT = {

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from fedsemi.client.local import LocalTraining, Setup, Workbench
 from fedsemi.config.experiment import make_experiment
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Client
 from fedsemi.messages import Update
 from fedsemi.models import ModelSpec
+from fedsemi.objectives.workbench import LocalTraining, Setup, Workbench
 from fedsemi.seeds import Streams
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.use.session import train

@@ -21,8 +21,8 @@ import fedsemi.runs.folder
 from fedsemi.cli import app
 from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import ConfigError, StorageError
-from fedsemi.server.stages import conduct
 from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.storage import cannot_write
 from fedsemi.use.session import carry_on
 

@@ -16,8 +16,9 @@ from fedsemi.config.experiment import load_config, make_experiment, settings_mod
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.profiles import read_profile
 from fedsemi.evidence.shipped import SHIPPED, arm_name, text_of
-from fedsemi.server.stages import Step, conduct
+from fedsemi.runs.records import Step
 from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
 
 ROOT = Path(fedsemi.__file__).parent / "configs"
 CONFIGS = sorted(ROOT.rglob("*.toml"))

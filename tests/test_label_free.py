@@ -11,8 +11,8 @@ import torch
 
 import fedsemi
 from fedsemi.config.experiment import make_experiment
-from fedsemi.server.stages import conduct
 from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.weights import digest
 
 PACKAGE = Path(fedsemi.__file__).parent

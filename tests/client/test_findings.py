@@ -16,12 +16,12 @@ from fedsemi.client.findings import (
     reported,
     with_findings,
 )
-from fedsemi.client.local import Setup
 from fedsemi.data.augment import Views
 from fedsemi.data.dataset import ImageSet
 from fedsemi.messages import Task, Update
 from fedsemi.models import ModelSpec
 from fedsemi.objectives.calibration import EDGES
+from fedsemi.objectives.workbench import Setup
 
 SETUP = Setup(ModelSpec("resnet8", 3, 1, 4, 8), Views(8, 10, (0.5,), (0.25,)))
 WEIGHTS = SETUP.model.build(0).state_dict()

@@ -10,8 +10,8 @@ import pytest
 from fedsemi.client.learners import MeanTeaching, PseudoLabeling
 from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import ConfigError
-from fedsemi.server.stages import conduct
 from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
 
 
 def _content(method: str, learner: dict[str, Any]) -> dict[str, Any]:

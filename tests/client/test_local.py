@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from fedsemi.client.learners import PseudoLabeling
-from fedsemi.client.local import LocalTraining, Setup, answer, momentum_of, sgd
+from fedsemi.client.local import answer, momentum_of, sgd
 from fedsemi.data.client import Client
 from fedsemi.messages import PSEUDO_LABEL, Memory, Task, Update
 from fedsemi.objectives.supervised import Supervised
+from fedsemi.objectives.workbench import LocalTraining, Setup
 from fedsemi.weights import weights_of
 
 Make = Callable[..., Client]

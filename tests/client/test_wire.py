@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 import torch
 
-from fedsemi.client.local import Setup
 from fedsemi.client.wire import check_declared, fields_of
 from fedsemi.data.augment import Views
 from fedsemi.errors import ProtocolError
@@ -11,6 +10,7 @@ from fedsemi.messages import DIVERSITY, Task, Update
 from fedsemi.methods.semianagg import SemiAnAgg
 from fedsemi.methods.supervised import SupervisedFedAvg
 from fedsemi.models import ModelSpec
+from fedsemi.objectives.workbench import Setup
 
 _SETUP = Setup(ModelSpec("resnet8", 3, width=2), Views(8, 10, (0.5,), (0.2,)))
 _WEIGHTS = {"w": torch.zeros(2, 3), "n": torch.tensor(1)}

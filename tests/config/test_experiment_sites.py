@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from fedsemi.client.local import LocalTraining
 from fedsemi.config.experiment import Experiment, load_config, make_experiment
 from fedsemi.data.site_settings import SitesSettings
 from fedsemi.errors import ConfigError
+from fedsemi.objectives.workbench import LocalTraining
 
 BASE: dict[str, Any] = {
     "data": {"name": "folders", "image_size": 32},

@@ -29,10 +29,10 @@ from fedsemi.deployment import processes
 from fedsemi.deployment.coordinator.door import Door, OperatorGrid
 from fedsemi.deployment.coordinator.front import FLEET, HELLO, OPERATOR
 from fedsemi.deployment.coordinator.register import read_enrolled
+from fedsemi.deployment.one_machine.trial import running_sites
 from fedsemi.deployment.site.node import REFUSALS
 from fedsemi.deployment.tasks import heartbeats
-from fedsemi.deployment.trial import running_sites
-from fedsemi.server.stages import conduct
+from fedsemi.simulation.conduct import conduct
 from fedsemi.weights import digest
 
 from .conftest import tiny

@@ -28,11 +28,12 @@ from fedsemi.deployment import processes
 from fedsemi.deployment.certificates import make_certificates, make_site_key
 from fedsemi.deployment.coordinator.coordinator import RUN, Coordinator
 from fedsemi.deployment.coordinator.engine import Patience
+from fedsemi.deployment.one_machine.trial import running_sites, site_folders
 from fedsemi.deployment.site.agreement import Agreement
 from fedsemi.deployment.site.node import Node
-from fedsemi.deployment.trial import running_sites, site_folders
 from fedsemi.engines.in_process import InProcess
-from fedsemi.server.stages import Judge, conduct, run_stages
+from fedsemi.server.stages import Judge, run_stages
+from fedsemi.simulation.conduct import conduct
 from fedsemi.storage import read_weights
 from fedsemi.weights import digest
 

@@ -32,7 +32,8 @@ from fedsemi.deployment.coordinator.post import SPARE_BYTES, Refusal, read
 from fedsemi.deployment.site.desk import introduction_of
 from fedsemi.errors import FedSemiError
 from fedsemi.messages import ClientInfo, Task, Update
-from fedsemi.server.gate import Gate, GateState
+from fedsemi.server.gate import Gate, gate_of
+from fedsemi.state import GateState
 from fedsemi.text.printable import printable
 from fedsemi.weights import digest
 
@@ -265,8 +266,8 @@ def scenes():
         task = method.plan(state)[-1]
         client = next(each for each in clients if each.id == task.client)
         update, _ = method.train(task, client, {})
-        names = declared_metrics(len(simulation.class_names))
-        found.append(Scene(task, infos, update, simulation.gate(method), names))
+        names = declared_metrics(method, len(simulation.class_names))
+        found.append(Scene(task, infos, update, gate_of(simulation, method), names))
     return found
 
 

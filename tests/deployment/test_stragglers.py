@@ -10,8 +10,8 @@ pytest.importorskip("flwr")
 
 from fedsemi.deployment.coordinator import roster
 from fedsemi.deployment.coordinator.engine import Patience
-from fedsemi.deployment.loopback import LoopbackGrid
-from fedsemi.deployment.simulate import dealt, run_on_grid
+from fedsemi.deployment.one_machine.loopback import LoopbackGrid
+from fedsemi.deployment.one_machine.simulate import dealt, run_on_grid
 from fedsemi.engines.in_process import InProcess
 from fedsemi.server.stages import Judge, run_stages
 from fedsemi.weights import digest

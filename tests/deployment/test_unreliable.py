@@ -11,8 +11,8 @@ from flwr.app import Error, Message
 
 from fedsemi.deployment.coordinator import roster
 from fedsemi.deployment.coordinator.engine import Patience
-from fedsemi.deployment.loopback import LoopbackGrid
-from fedsemi.deployment.simulate import dealt, run_on_grid
+from fedsemi.deployment.one_machine.loopback import LoopbackGrid
+from fedsemi.deployment.one_machine.simulate import dealt, run_on_grid
 from fedsemi.server.stages import Judge
 
 from .conftest import tiny

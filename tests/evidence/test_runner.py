@@ -12,8 +12,8 @@ from fedsemi.evidence.jobs import Job, Plan, job_of
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.records import Record, read_records
 from fedsemi.evidence.runner import Runner
-from fedsemi.server.stages import conduct
 from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.weights import digest
 
 

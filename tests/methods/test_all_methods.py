@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.client.local import Setup
 from fedsemi.client.wire import check_declared
 from fedsemi.data.client import Client
-from fedsemi.method import Method, ServerState
+from fedsemi.method import Method
 from fedsemi.methods import LABELS_ONLY, METHODS
+from fedsemi.objectives.workbench import Setup
 from fedsemi.server.gate import Gate
+from fedsemi.state import ServerState
 
 SMALL: dict[str, dict[str, Any]] = {
     "cbafed": {"labeled_epochs": 1},

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.client.local import Setup
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import ClientInfo, Update
 from fedsemi.methods.cbafed_warmup import CBAFedWarmup
+from fedsemi.objectives.workbench import Setup
 from fedsemi.simulation.build import Simulation
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.client.local import Setup
 from fedsemi.contributions import by_label_status
 from fedsemi.data.client import Client
 from fedsemi.messages import Update
 from fedsemi.methods.fedconsist import FedConsist
+from fedsemi.objectives.workbench import Setup
 
 
 def _update(client: int, labels: int, unlabeled: int) -> Update:

@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from fedsemi.client.local import Setup
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import RELATION, ClientInfo, Update
 from fedsemi.methods.fedirm import FedIRM
+from fedsemi.objectives.workbench import Setup
 
 
 def test_unlabeled_clients_join_later(

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.client.local import Setup
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import ClientInfo, Update
 from fedsemi.methods.isofed import IsoFed
+from fedsemi.objectives.workbench import Setup
 
 
 def _update(client: int, labels: int, unlabeled: int, x: float, group: int) -> Update:

@@ -81,7 +81,7 @@ _GOLDEN = """
 import json, sys, torch
 from fedsemi.simulation.build import build
 from fedsemi.config.experiment import make_experiment
-from fedsemi.server.stages import conduct
+from fedsemi.simulation.conduct import conduct
 from fedsemi.weights import digest
 def flat(weights):
     learned = [weights[k] for k in weights if k.endswith((".weight", ".bias"))]

@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from fedsemi.client.local import Setup, Workbench
 from fedsemi.data.client import Batch, Client
 from fedsemi.models import Classifier, Output
 from fedsemi.objectives.base import Objective
 from fedsemi.objectives.information import InformationMaximization, PreTrained, entropy
+from fedsemi.objectives.workbench import Setup, Workbench
 from fedsemi.seeds import Streams
 
 BATCH = Batch(torch.tensor([0]), torch.tensor([0]))

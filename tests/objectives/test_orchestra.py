@@ -3,7 +3,6 @@ import math
 import pytest
 import torch
 
-from fedsemi.client.local import Workbench
 from fedsemi.data.client import Batch
 from fedsemi.data.ssl_views import ORCHESTRA, first_view
 from fedsemi.messages import CENTROIDS
@@ -19,6 +18,7 @@ from fedsemi.objectives.orchestra import (
     orchestra_parts,
     rotated,
 )
+from fedsemi.objectives.workbench import Workbench
 from fedsemi.seeds import Streams
 
 WIDTH = 5

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from fedsemi.client.local import Workbench
 from fedsemi.data.client import Batch
 from fedsemi.objectives.supervised import Supervised, log_prior
+from fedsemi.objectives.workbench import Workbench
 
 
 def test_balanced_softmax_matches_the_golden_values() -> None:

@@ -26,12 +26,12 @@ from fedsemi.config.experiment import Stage, make_experiment
 from fedsemi.contributions import by_data_size
 from fedsemi.data.client import Client
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
 from fedsemi.runs.checkpoint import Cursor
 from fedsemi.runs.folder import RunFolder
 from fedsemi.seeds import Streams
-from fedsemi.server.stages import conduct
 from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
+from fedsemi.state import ServerState
 from fedsemi.use.session import carry_on
 
 Go = Callable[..., dict[str, Any]]

@@ -11,12 +11,12 @@ import torch
 
 from fedsemi.client.evaluate import metrics
 from fedsemi.client.learners import PseudoLabeling
-from fedsemi.client.local import LocalTraining, Setup
 from fedsemi.data.client import Client
 from fedsemi.engines.in_process import InProcess
 from fedsemi.messages import PSEUDO_LABEL
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
+from fedsemi.objectives.workbench import LocalTraining, Setup
 from fedsemi.server.rounds import run
 
 Make = Callable[..., Client]

@@ -23,8 +23,9 @@ from fedsemi.errors import CannotCreate
 from fedsemi.report.live import LivePage, following
 from fedsemi.report.local_server import HOST, Limits
 from fedsemi.runs.folder import RunFolder
-from fedsemi.server.stages import Step, conduct
+from fedsemi.runs.records import Step
 from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.use.session import carry_on, follow
 
 QUIET = Console(quiet=True)

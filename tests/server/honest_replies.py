@@ -10,9 +10,10 @@ import torch
 
 from fedsemi.contributions import by_diversity
 from fedsemi.messages import DIVERSITY, ClientInfo, Task, Update, Weights
-from fedsemi.server.gate import Check, Gate, GateState
+from fedsemi.method import Statistic
+from fedsemi.server.gate import Check, Gate
 from fedsemi.server.guard import Guard
-from fedsemi.server.replies import Statistic
+from fedsemi.state import GateState
 from fedsemi.weights import weighted_mean
 
 CLIENTS = [ClientInfo(0, 20, 0)] + [ClientInfo(id, 0, 30) for id in range(1, 7)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedsemi.server.alarms import AlarmSettings, Watchman
+from fedsemi.config.protection import AlarmSettings
+from fedsemi.server.alarms import Watchman
 
 NAMES = ("cat", "dog")
 

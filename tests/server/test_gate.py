@@ -10,9 +10,8 @@ import pytest
 import torch
 
 from fedsemi.messages import DIVERSITY, Failure, Update
-from fedsemi.server.gate import GateState
 from fedsemi.server.guard import Guard
-from fedsemi.server.guard_state import GuardState
+from fedsemi.state import GateState, GuardState
 from fedsemi.weights import digest
 
 from .honest_replies import (

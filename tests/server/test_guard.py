@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from fedsemi.contributions import Rule, by_diversity, diversity_weights
 from fedsemi.messages import DIVERSITY, ClientInfo, Task, Update
 from fedsemi.server.guard import Guard, Ruling
-from fedsemi.server.guard_state import EARNED, Evidence, GuardState
+from fedsemi.server.guard_state import EARNED, Evidence
 from fedsemi.server.replies import Reply, step_length
+from fedsemi.state import GuardState
 
 ON = Guard(enabled=True)
 START = {"x": torch.zeros(4)}

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import pytest
 import torch
 
+from fedsemi.config.protection import AlarmSettings
 from fedsemi.contributions import by_supervision
 from fedsemi.data.dataset import ImageSet
 from fedsemi.errors import ConfigError
 from fedsemi.messages import ClientInfo, Update
-from fedsemi.method import ServerState
-from fedsemi.server.alarms import AlarmSettings
 from fedsemi.server.protected import Protected, protected
+from fedsemi.state import ServerState
 
 LABELED = Update(0, 0, {"x": torch.tensor([1.0])}, 10, 0)
 MISLED = Update(9, 0, {"x": torch.tensor([-9.0])}, 0, 10, num_pseudo=10)

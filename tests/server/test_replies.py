@@ -14,10 +14,11 @@ from torch import Tensor
 
 from fedsemi.contributions import by_diversity
 from fedsemi.messages import CLASS_COUNT, DIVERSITY, ClientInfo, Update
-from fedsemi.server.gate import Gate, GateState
+from fedsemi.method import Statistic
+from fedsemi.server.gate import Gate
 from fedsemi.server.guard import Guard
 from fedsemi.server.guard_state import Evidence
-from fedsemi.server.replies import Statistic
+from fedsemi.state import GateState
 
 from .honest_replies import (
     CLIENTS,

@@ -19,14 +19,14 @@ from fedsemi.contributions import by_supervision
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
 from fedsemi.runs.state_codec import decode, encode
 from fedsemi.server.gate import Gate
 from fedsemi.server.guard import Guard
 from fedsemi.server.guard_state import Evidence
 from fedsemi.server.rounds import Round, run
-from fedsemi.server.stages import conduct
 from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
+from fedsemi.state import ServerState
 
 GUARDED = Guard(enabled=True)
 CLIENTS = (ClientInfo(0, 10, 0), *(ClientInfo(id, 0, 20) for id in range(1, 6)))

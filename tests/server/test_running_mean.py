@@ -8,8 +8,8 @@ import torch
 
 from fedsemi.config.experiment import make_experiment
 from fedsemi.server.running_mean import moved
-from fedsemi.server.stages import conduct
 from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.weights import digest
 
 

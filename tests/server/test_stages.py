@@ -8,8 +8,9 @@ import pytest
 
 from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import DataError, StorageError
-from fedsemi.server.stages import Step, conduct
+from fedsemi.runs.records import Step
 from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.storage import write_weights
 from fedsemi.weights import digest
 

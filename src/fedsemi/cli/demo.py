@@ -11,7 +11,7 @@ from rich.table import Table
 
 from fedsemi.config.experiment import Experiment, Stage
 from fedsemi.evidence.stats import gap_closed
-from fedsemi.server.stages import Step
+from fedsemi.runs.records import Step
 from fedsemi.simulation.build import build
 from fedsemi.use.progress import bar, client_table, duration
 from fedsemi.use.session import train

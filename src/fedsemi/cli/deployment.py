@@ -111,7 +111,7 @@ def certificates(
     """Make a CA, the coordinator's certificate and a key for every site of a trial."""
     require_flower()
     from fedsemi.deployment.certificates import make_certificates
-    from fedsemi.deployment.trial import site_folders
+    from fedsemi.deployment.one_machine.trial import site_folders
 
     sites = site_folders(folder)
     if not sites:
@@ -212,8 +212,8 @@ def federation(
 ) -> None:
     """Try a whole federation on this machine: a coordinator and its sites over TLS."""
     require_flower()
+    from fedsemi.deployment.one_machine.trial import run_trial
     from fedsemi.deployment.processes import end_on_sigterm
-    from fedsemi.deployment.trial import run_trial
 
     end_on_sigterm()
     simulation = build(_load_guarded(config, overrides or []), data_dir)

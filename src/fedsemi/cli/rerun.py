@@ -14,8 +14,8 @@ from fedsemi.config.experiment import load_config
 from fedsemi.errors import Mismatch
 from fedsemi.runs.folder import RunFolder, read_json
 from fedsemi.runs.manifest import identity
-from fedsemi.server.stages import conduct
 from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.text.printable import typed
 from fedsemi.text.screen import Screen
 from fedsemi.use.session import available_cores, carry_on

@@ -21,8 +21,9 @@ from fedsemi.errors import ConfigError, Mismatch, StorageError
 from fedsemi.report.live import following
 from fedsemi.report.run import Run, read_run
 from fedsemi.runs.folder import RunFolder, read_json, resuming
-from fedsemi.server.stages import Step, conduct
+from fedsemi.runs.records import Step
 from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.text.printable import typed
 from fedsemi.text.screen import Screen
 from fedsemi.use.progress import client_table, duration
@@ -184,7 +185,7 @@ def _config_of(run: Path) -> Path:
 
 def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Result:
     require_flower()
-    from fedsemi.deployment.simulate import conduct_on_ray
+    from fedsemi.deployment.one_machine.simulate import conduct_on_ray
 
     if folder.start is not None:
         raise ConfigError(

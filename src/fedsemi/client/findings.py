@@ -8,7 +8,7 @@ that a site does not have.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import add
@@ -18,10 +18,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from fedsemi.client.evaluate import predict
-from fedsemi.client.local import Setup
 from fedsemi.data.augment import Views
 from fedsemi.data.dataset import ImageSet
-from fedsemi.messages import Answer, ClientInfo, Memory, Task, Update, Weights
+from fedsemi.messages import Task, Update, Weights
 from fedsemi.objectives.calibration import (
     EDGES,
     Calibration,
@@ -29,8 +28,8 @@ from fedsemi.objectives.calibration import (
     calibration_gaps,
     is_count,
 )
+from fedsemi.objectives.workbench import Setup
 from fedsemi.seeds import Streams, seed_of
-from fedsemi.server.rounds import Engine
 
 PREFIX = "held_out_"
 """Metrics of a labeled site: this, a field of `Findings`, and the place in it."""
@@ -158,42 +157,6 @@ def with_findings(
     weights = setup.model.own(task.weights)
     found = Validator(held_out, setup).findings(weights, seed).as_metrics()
     return replace(update, metrics={**update.metrics, **found})
-
-
-@dataclass(frozen=True, eq=False)
-class Reporting:
-    """An engine whose labeled clients report as real sites do."""
-
-    engine: Engine
-    held_out: Mapping[int, ImageSet]
-    setup: Setup
-
-    def clients(self) -> Sequence[ClientInfo]:
-        """List the clients."""
-        return self.engine.clients()
-
-    def run(self, tasks: Sequence[Task]) -> Sequence[Answer]:
-        """Carry out the tasks; add what labeled clients find."""
-        asked = {(task.group, task.client): task for task in tasks}
-        return [
-            with_findings(
-                update,
-                self.held_out[update.client],
-                self.setup,
-                asked[update.group, update.client],
-            )
-            if isinstance(update, Update) and update.client in self.held_out
-            else update
-            for update in self.engine.run(tasks)
-        ]
-
-    def memory(self, client: int) -> Memory:
-        """Show what a client remembers."""
-        return self.engine.memory(client)
-
-    def restore(self, memories: Mapping[int, Memory]) -> None:
-        """Give clients their memories back."""
-        self.engine.restore(memories)
 
 
 def reported(updates: Iterable[Update], num_classes: int) -> Validation | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Tag, with_config
 from torch import Tensor
 
-from fedsemi.client.local import Parts, Workbench
 from fedsemi.objectives.acr import TwoHeadPseudoLabel
 from fedsemi.objectives.base import Objective, SemiSupervised, View
 from fedsemi.objectives.labeler import Labeler, Probe
@@ -18,14 +18,31 @@ from fedsemi.objectives.pseudo_label import PseudoLabel, Teacher
 from fedsemi.objectives.selection import Fixed, Flexible, Free, Selection, Soft
 from fedsemi.objectives.supervised import Supervised
 from fedsemi.objectives.two_heads import TwoHeadSupervised, standard_head
+from fedsemi.objectives.workbench import Parts, Workbench
 from fedsemi.settings import STRICT, NotNegative, Share, Whole
 
 ProbeMaker = Callable[[Workbench], Probe]
 
 
+class LocalLearner(ABC):
+    """How a client learns from both parts of its data; goes with any averaging."""
+
+    own_metrics: ClassVar[frozenset[str]] = frozenset()
+    """Names of the numbers that it sends for the log beside the usual ones."""
+
+    @property
+    def parts(self) -> Parts | None:
+        """What makes the parts that the learner puts beside the classifier, if any."""
+        return None
+
+    @abstractmethod
+    def objective(self, bench: Workbench, probe: ProbeMaker | None = None) -> Objective:
+        """Build the client's objective, with something to measure on the way."""
+
+
 @with_config(STRICT)
 @dataclass(frozen=True)
-class PseudoLabeling:
+class PseudoLabeling(LocalLearner):
     """Labels where there are any, confident pseudo-labels of a teacher elsewhere."""
 
     name: Literal["pseudo-label"] = "pseudo-label"
@@ -64,7 +81,7 @@ class PseudoLabeling:
 
 @with_config(STRICT)
 @dataclass(frozen=True)
-class MeanTeaching:
+class MeanTeaching(LocalLearner):
     """Agreement with a running mean of the client's own past models.
 
     Tarvainen and Valpola, Mean teachers are better role models, NeurIPS 2017.
@@ -100,8 +117,10 @@ class MeanTeaching:
 
 @with_config(STRICT)
 @dataclass(frozen=True)
-class AdaptiveAdjustment:
+class AdaptiveAdjustment(LocalLearner):
     """ACR: two heads, and logits adjusted by an estimate of the class prior."""
+
+    own_metrics = frozenset({"tau"})
 
     name: Literal["acr"] = "acr"
     """Which learner this is."""
@@ -111,6 +130,11 @@ class AdaptiveAdjustment:
     """What the running class shares keep of themselves in a step."""
     adapt_after: Whole = 5
     """Epoch of a client, from zero, after which it watches its classes and adapts."""
+
+    @property
+    def parts(self) -> Parts:
+        """Make a second head."""
+        return standard_head
 
     def objective(
         self,
@@ -129,11 +153,6 @@ class AdaptiveAdjustment:
         )
         supervised = TwoHeadSupervised(bench, send_counts=prior is not None)
         return SemiSupervised(supervised, unsupervised)
-
-
-def parts_of(learner: Learner) -> Parts | None:
-    """Return what a learner puts beside the classifier: ACR a second head."""
-    return standard_head if isinstance(learner, AdaptiveAdjustment) else None
 
 
 def _labeler(bench: Workbench, cutoff: float, probe: ProbeMaker | None) -> Labeler:

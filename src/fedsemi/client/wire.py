@@ -19,23 +19,11 @@ from fedsemi.method import Method
 from fedsemi.objectives.calibration import EDGES, PREFIX
 from fedsemi.weights import num_bytes
 
-METRICS = frozenset(
-    (
-        "loss",
-        "admitted",
-        "anchor_bytes",
-        "diversity_spread",
-        "online_accuracy",
-        "personal_loss",
-        "tau",
-        *(f"{PREFIX}{edge:g}" for edge in EDGES),
-    )
+USUAL_METRICS = frozenset(
+    ("loss", "admitted", *(f"{PREFIX}{edge:g}" for edge in EDGES))
 )
-"""Numbers for the log: the training loss, the share of unlabeled samples that entered
-it, how far several anchors disagree, how well a self-supervised stage's head does on
-its labels, the loss of a personal head, ACR's logit adjustment, and how many
-pseudo-labels the teacher gave with which confidence. Labeled sites that hold images out
-add what `validation.Findings` counts on them."""
+"""Numbers for the log of any method: the training loss, the share of unlabeled samples
+that entered it, and how many pseudo-labels the teacher gave with which confidence."""
 
 _NUMBERS = {
     "client": "which site answers",
@@ -57,21 +45,20 @@ class Field:
     meaning: str
 
 
-def declared_statistics(method: Method[Any]) -> tuple[str, ...]:
-    """Return the names of the statistics that a method says it sends."""
-    return tuple(getattr(method, "statistics", {}))
+def declared_metrics(method: Method[Any], num_classes: int) -> frozenset[str]:
+    """Return the names of all metrics that a site may send.
 
-
-def declared_metrics(num_classes: int) -> frozenset[str]:
-    """Return the names of all metrics that a site may send."""
-    return METRICS | metric_names(num_classes)
+    Beside the usual ones and the method's own they are what a labeled site that holds
+    images out counts on them, see `findings.Findings`.
+    """
+    return USUAL_METRICS | method.metrics | metric_names(num_classes)
 
 
 def check_declared(
     method: Method[Any], task: Task, update: Update, num_classes: int
 ) -> None:
     """Refuse to send an update that holds anything the method has not declared."""
-    known, metrics = declared_statistics(method), declared_metrics(num_classes)
+    known, metrics = method.statistics, declared_metrics(method, num_classes)
     for name in update.statistics:
         _require(name in known, f"the statistic '{name}'")
     for name, number in update.metrics.items():
@@ -112,6 +99,6 @@ def _require(holds: bool, what: str) -> None:
     if not holds:
         raise ProtocolError(
             f"the method would send {what}, which it does not declare; nothing was "
-            "sent. Declare it in the method's `statistics` or in wire.METRICS",
+            "sent. Declare it in the method's `statistics` or `own_metrics`",
             code="FS2120",
         )

@@ -6,12 +6,9 @@ import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fedsemi.client.findings import held_out_accuracy
-from fedsemi.client.local import Setup
 from fedsemi.config.experiment import (
     Experiment,
     Stage,
@@ -20,14 +17,13 @@ from fedsemi.config.experiment import (
 )
 from fedsemi.data.augment import Views
 from fedsemi.errors import ConfigError, StorageError
-from fedsemi.messages import DIVERSITY, Weights
+from fedsemi.messages import Weights
 from fedsemi.method import Method
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
 from fedsemi.models.precision import check_precision
+from fedsemi.objectives.workbench import Setup
 from fedsemi.seeds import seed_of
-from fedsemi.server.gate import Gate
-from fedsemi.server.guard_state import Evidence
 from fedsemi.storage import read_weights
 from fedsemi.text.json_text import parsed_object
 
@@ -60,19 +56,9 @@ class Blueprint:
         """Build the method of a stage."""
         check_precision(self.experiment.precision, self.experiment.device)
         settings = method_settings(stage.method, stage.settings)
-        method: Method[Any] = METHODS[stage.method](self.setup(stage), **settings)
+        maker: Any = METHODS[stage.method]
+        method: Method[Any] = maker(self.setup(stage), **settings)
         return method
-
-    def gate(self, method: Method[Any]) -> Gate:
-        """Build the gate that the replies to a method must pass."""
-        statistics = getattr(method, "statistics", {})
-        pseudo_labels = getattr(method, "pseudo_labels", False)
-        evidence = Evidence(
-            getattr(method, "contributions", None) if DIVERSITY in statistics else None,
-            partial(held_out_accuracy, num_classes=self.model.num_classes),
-            self.experiment.alarms,
-        )
-        return Gate(self.experiment.guard, statistics, pseudo_labels, evidence)
 
     def initial_weights(self) -> Weights:
         """Return the weights that the first stage begins with."""

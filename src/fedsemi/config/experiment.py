@@ -18,10 +18,10 @@ from pydantic import (
     create_model,
 )
 
-from fedsemi.client.local import LocalTraining
 from fedsemi.config.explain import explained, known
 from fedsemi.config.files import find_config, read_settings
 from fedsemi.config.naming import sha256_of
+from fedsemi.config.protection import GUARD_RULES, AlarmSettings, GuardSettings
 from fedsemi.data.datasets import DATASETS
 from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.site_settings import FOLDERS, SitesSettings
@@ -29,8 +29,7 @@ from fedsemi.errors import ConfigError
 from fedsemi.methods import METHODS
 from fedsemi.models import MODELS
 from fedsemi.models.precision import Precision
-from fedsemi.server.alarms import AlarmSettings
-from fedsemi.server.guard import RULES, Guard
+from fedsemi.objectives.workbench import LocalTraining
 from fedsemi.settings import STRICT, Count, Positive, Share, Whole
 
 T = TypeVar("T")
@@ -136,7 +135,7 @@ class Experiment(_Settings):
     model: ModelSettings
     local: LocalTraining = Field(default_factory=LocalTraining)
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
-    guard: Guard = Field(default_factory=Guard)
+    guard: GuardSettings = Field(default_factory=GuardSettings)
     alarms: AlarmSettings = Field(default_factory=AlarmSettings)
     stages: list[Stage] = Field(min_length=1)
     start: str | None = None
@@ -151,8 +150,8 @@ class Experiment(_Settings):
         """Name the experiment by what differs from the defaults of its schema."""
         stages = [_checked_settings(stage) for stage in self.stages]
         decided = {"experiment": self, "stages": stages}
-        if self.guard.enabled and RULES > 1:
-            decided["guard_rules"] = RULES
+        if self.guard.enabled and GUARD_RULES > 1:
+            decided["guard_rules"] = GUARD_RULES
         return sha256_of(decided)
 
     def local_of(self, stage: Stage) -> LocalTraining:
@@ -244,9 +243,7 @@ def settings_model(method: str) -> type[BaseModel]:
     maker = METHODS[method]
     hints = get_type_hints(maker, include_extras=True)
     fields: dict[str, Any] = {
-        field.name: (hints[field.name], _default(field))
-        for field in dataclasses.fields(maker)
-        if field.name != "setup"
+        field.name: (hints[field.name], _default(field)) for field in maker.settings()
     }
     return create_model(f"{method} settings", __config__=STRICT, **fields)
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 SCHEMA = "fedsemi-experiment-1"
 SCHEMA_DEFAULTS: Mapping[tuple[str, str], Any] = {
-    ("Guard", "enabled"): True,
+    ("GuardSettings", "enabled"): True,
     # As many as on clients; now the server has a number of its own.
     ("orchestra settings", "server_sinkhorn_iterations"): 10,
     # 20 was called what is 19 now that rounds are counted from 0.

@@ -216,7 +216,8 @@ def _metrics(record: Any, known: Collection[str] | None) -> dict[str, float]:
     for name, number in record.items():
         if known is not None and name not in known:
             raise ProtocolError(
-                f"the metric '{name}' is not declared in wire.METRICS", code="FS2120"
+                f"the metric '{name}' is not one that the method declares",
+                code="FS2120",
             )
         if not isinstance(number, int | float) or not math.isfinite(number):
             raise ProtocolError(f"the metric '{name}' is no number", code="FS2101")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,7 @@ def _stages(stages: Sequence[Mapping[str, Any]], method: str) -> list[dict[str, 
     if method in _BOUNDS:
         rounds = sum(stage["rounds"] for stage in stages)
         return [{"method": "supervised", "rounds": rounds, "local": last["local"]}]
-    names = {field.name for field in fields(METHODS[method])} - {"setup"}
+    names = {field.name for field in METHODS[method].settings()}
     shared = {"rounds", "local", *(names if last["method"] != method else last)}
     kept = {key: value for key, value in last.items() if key in shared}
     return [*before, {**kept, "method": method}]

@@ -17,8 +17,8 @@ from fedsemi.errors import Interrupted, RunInUse
 from fedsemi.evidence.jobs import Job, Plan
 from fedsemi.evidence.records import Record, make_record, write_record
 from fedsemi.runs.folder import MODEL, RunFolder
-from fedsemi.server.stages import conduct
 from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.simulation.linear_probe import linear_probe
 from fedsemi.storage import read_weights
 from fedsemi.text.screen import Screen

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.report.run import read_run
+from fedsemi.runs.records import RoundRecord
 from fedsemi.server.alarms import Watchman
-from fedsemi.server.stages import RoundRecord
 from fedsemi.storage import append, write_whole
 
 FILE = "alarms.jsonl"

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from fedsemi.errors import StorageError
 from fedsemi.messages import Memory, Weights
-from fedsemi.method import ServerState
 from fedsemi.runs.state_codec import apart, decode, decode_tensors, encode
+from fedsemi.state import ServerState
 from fedsemi.storage import replacing
 from fedsemi.text.json_text import parsed
 from fedsemi.weights import num_bytes

@@ -21,7 +21,7 @@ from fedsemi.runs.manifest import (
     manifest,
 )
 from fedsemi.runs.metrics_log import MetricsLog
-from fedsemi.server.stages import Step
+from fedsemi.runs.records import Step
 from fedsemi.storage import make_folder, remove, write_weights, write_whole
 from fedsemi.text.json_text import parsed_object
 from fedsemi.text.printable import typed

@@ -50,7 +50,7 @@ def identity(blueprint: Blueprint) -> dict[str, Any]:
         "seed": experiment.seed,
         "seed_scheme": SEED_SCHEME,
         **blueprint.provenance(),
-        "anchor_sha256": [getattr(m, "anchor_sha256", None) for m in methods],
+        "anchor_sha256": [m.anchor_sha256 or None for m in methods],
         "fedsemi_sha256": _source_sha256(),
         "threads_per_worker": 1,
         "torch": str(torch.__version__),

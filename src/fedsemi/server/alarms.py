@@ -9,45 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import sqrt
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import with_config
-
-from fedsemi.objectives.calibration import variance
-from fedsemi.settings import STRICT, Count, Share
+from fedsemi.config.protection import AlarmSettings
 
 Record = Mapping[str, Any]
 """A line of metrics.jsonl."""
-
-
-@with_config(STRICT)
-@dataclass(frozen=True)
-class AlarmSettings:
-    """[alarms]: when to warn, and what to do when aggregation hurts."""
-
-    action: Literal["warn", "lower-share", "roll-back"] = "warn"
-    """Only warn; or take the mean again with less of the unlabeled; or not at all."""
-    tolerance: Share = 0.05
-    """Loss of held-out accuracy that is borne, as a share of one; two standard errors
-    are borne if these are more, for a few images fall by chance."""
-    patience: Count = 3
-    """Rounds in a row until a warning."""
-    calibration_error: Share = 0.2
-    """Largest expected calibration error of a good warm-up."""
-
-    def hurts(self, before: float, after: float, num: int, errors: float = 2.0) -> bool:
-        """Tell whether accuracy on so many held-out images fell by more than is borne.
-
-        At least so many standard errors are borne, too.
-
-        >>> AlarmSettings().hurts(0.85, 0.73, num=1000)
-        True
-        >>> AlarmSettings().hurts(0.85, 0.73, num=33)  # two standard errors: 0.14
-        False
-        """
-        error = sqrt(variance((before + after) / 2 * num, num))
-        return before - after > max(self.tolerance, errors * error)
 
 
 @dataclass(frozen=True)

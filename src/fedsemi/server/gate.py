@@ -12,16 +12,24 @@ FS2201  too few replies, round skipped        FS2202  no confident pseudo-labels
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
+from typing import Any
 
-from fedsemi.messages import Answer, ClientInfo, Failure, Task, Update
+from torch import Tensor
+
+from fedsemi.client.findings import held_out_accuracy
+from fedsemi.config.blueprint import Blueprint
+from fedsemi.messages import DIVERSITY, Answer, ClientInfo, Failure, Task, Update
+from fedsemi.method import Method, Statistic
+from fedsemi.runs.records import Notice, Rejection
 from fedsemi.server.guard import Guard
-from fedsemi.server.guard_state import Evidence, GuardState, Verdict
+from fedsemi.server.guard_state import Evidence, Verdict
 from fedsemi.server.idleness import idle_clients
-from fedsemi.server.notices import Notice, Rejection
-from fedsemi.server.replies import Refused, Reply, Statistic, checked
+from fedsemi.server.replies import Refused, Reply, checked
+from fedsemi.state import GateState
 from fedsemi.weights import digest
 
 STRIKES = 3
@@ -33,21 +41,6 @@ IDLE_ROUNDS = 5
 """Rounds in a row without learning after which a client is noted."""
 MOST_SKIPS = 3
 """Rounds in a row that may be skipped before the run gives up."""
-
-
-@dataclass(frozen=True)
-class GateState:
-    """What the gate remembers from round to round; part of the server's state."""
-
-    strikes: tuple[tuple[int, int], ...] = ()
-    """(client, round) of the last rounds in which a reply was dropped."""
-    quarantine: tuple[tuple[int, int], ...] = ()
-    """(client, first round in which it is asked again)."""
-    idle: tuple[tuple[int, int], ...] = ()
-    """(client, rounds in a row without learning)."""
-    skipped: int = 0
-    """Rounds skipped in a row."""
-    guard: GuardState = field(default_factory=GuardState)
 
 
 @dataclass(frozen=True)
@@ -181,6 +174,26 @@ class Gate:
         if self.pseudo_labels and silent:
             reason = "no client passed the confidence threshold; labels only"
             yield Notice(None, round, "FS2202", reason)
+
+
+def gate_of(blueprint: Blueprint, method: Method[Any]) -> Gate:
+    """Build the gate that the replies to a method must pass."""
+    evidence = Evidence(
+        _shares_of(method) if DIVERSITY in method.statistics else None,
+        partial(held_out_accuracy, num_classes=blueprint.model.num_classes),
+        blueprint.experiment.alarms,
+    )
+    guard = Guard.of(blueprint.experiment.guard)
+    return Gate(guard, method.statistics, method.pseudo_labels, evidence)
+
+
+def _shares_of(method: Method[Any]) -> Callable[[Sequence[Update]], Tensor]:
+    def shares(updates: Sequence[Update]) -> Tensor:
+        found = method.contributions(updates)
+        assert found is not None, "what reads diversities makes shares of them"
+        return found
+
+    return shares
 
 
 def _place(update: Update) -> tuple[int, int]:

@@ -15,31 +15,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Self
 
 import torch
-from pydantic import Field, with_config
 from torch import Tensor
 
+from fedsemi.config.protection import GuardSettings
 from fedsemi.messages import DIVERSITY
+from fedsemi.runs.records import Notice
 from fedsemi.server.guard_state import (
     Evidence,
-    GuardState,
     Verdict,
     judged,
     median_step,
     remembering,
     steps_of,
 )
-from fedsemi.server.notices import Notice
 from fedsemi.server.outliers import LEAST_PEERS, confirmed, peers, winsorized
 from fedsemi.server.replies import Reply
-from fedsemi.settings import STRICT, Positive, Whole
-
-AtLeastOne = Annotated[float, Field(ge=1)]
-RULES = 2
-"""Raised when the guard decides otherwise at the same settings: runs with it on get new
-names, so that none is taken for one of an older guard."""
+from fedsemi.state import GuardState
 
 
 @dataclass(frozen=True)
@@ -55,37 +49,14 @@ class Ruling:
     """Whether the model that went out is the best so far, or worse and to be left."""
 
 
-@with_config(STRICT)
 @dataclass(frozen=True)
-class Guard:
-    """[guard]: what is done about faulty and lying clients."""
+class Guard(GuardSettings):
+    """The settings at work; what the guard remembers is in the gate's state."""
 
-    enabled: bool = False
-    """On where sites are not all trusted: it changes shares, hence the method.
-
-    Off by default, so that a simulated method is what it is called; what is deployed
-    has it on unless its config says otherwise. The gate's checks are always on.
-    """
-    cap: AtLeastOne = 2.0
-    """Largest share of one client in the unlabeled part, in fair shares.
-
-    A fair share is one over the clients that have pseudo-labels in this round. The cap
-    grows for a client while rounds that it was cut in do not hurt, and it spares what
-    stems from classes that three clients or more have.
-    """
-    spread: Positive = 3.0
-    """Diversities above median + spread * sigma of their class are cut to that."""
-    norm_limit: AtLeastOne = 2.0
-    """Longest step of a client, in medians of its peers' steps."""
-    few_limit: AtLeastOne = 1.25
-    """The same where fewer than three unlabeled clients answered: each then has much of
-    the model, and the median is that of all clients, with labels or without."""
-    jump_limit: AtLeastOne = 10.0
-    """The same in medians of the labeled clients' steps, and of the last rounds'."""
-    min_labeled: Whole = 1
-    """Skip the round if fewer of the labeled clients that were asked have answered."""
-    min_unlabeled: Whole = 0
-    """The same for unlabeled clients."""
+    @classmethod
+    def of(cls, settings: GuardSettings) -> Self:
+        """Make the guard that a config asks for."""
+        return cls(**vars(settings))
 
     def rule(
         self, replies: Sequence[Reply], state: GuardState, evidence: Evidence

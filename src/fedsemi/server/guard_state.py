@@ -9,10 +9,11 @@ from typing import Literal
 
 from torch import Tensor
 
+from fedsemi.config.protection import AlarmSettings
 from fedsemi.messages import Update
-from fedsemi.server.alarms import AlarmSettings
 from fedsemi.server.outliers import lower_median
 from fedsemi.server.replies import Reply
+from fedsemi.state import GuardState
 
 WINDOW = 20
 """So many medians of steps are remembered."""
@@ -28,26 +29,6 @@ ERRORS = 3.0
 """So many standard errors must a model be worse by to be left: it is held against the
 best of many rounds, below which chance alone brings a model by two of them."""
 Verdict = Literal["best", "worse"]
-
-
-@dataclass(frozen=True)
-class GuardState:
-    """What the guard remembers from round to round; part of the gate's state."""
-
-    steps: tuple[float, ...] = ()
-    """Median step of all clients that answered, in the last checks."""
-    labeled_steps: tuple[float, ...] = ()
-    """The same of clients with labels."""
-    best: float | None = None
-    """Best held-out accuracy that labeled clients reported of a global model."""
-    judged: int = -1
-    """Last round whose model was judged."""
-    capped: tuple[int, ...] = ()
-    """Clients whose share was cut since then."""
-    trust: tuple[tuple[int, float], ...] = ()
-    """(client, by what its cap has grown)."""
-    caution: float = 1.0
-    """Part of their steps that unlabeled clients may go."""
 
 
 @dataclass(frozen=True)

@@ -2,50 +2,35 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic
+from dataclasses import replace
 
 from fedsemi.client.findings import Validator
-from fedsemi.data.client import Client
+from fedsemi.config.protection import AlarmSettings
 from fedsemi.errors import ConfigError
-from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import Method, S
-from fedsemi.server.alarms import AlarmSettings
+from fedsemi.messages import Update, Weights
+from fedsemi.method import Method, Wrapped
+from fedsemi.state import S
 
 _TRIES = 3
 
 
-@dataclass(frozen=True, eq=False)
-class Protected(Generic[S]):
+class Protected(Wrapped[S]):
     """Asks another method, and answers for it when its mean hurts the labeled.
 
     A mean hurts if it lowers held-out accuracy in one round by more than the settings
     bear, as with the warnings.
     """
 
-    method: Method[S]
-    validator: Validator
-    settings: AlarmSettings
-    interventions: list[str] = field(default_factory=list)
-    """What was done since somebody last looked."""
-    _scored: list[tuple[Weights, float]] = field(default_factory=list, init=False)
-    """Held-out accuracy of weights that may be asked for again."""
-
-    def init(self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0) -> S:
-        """Begin as the method does."""
-        return self.method.init(weights, clients, seed)
-
-    def plan(self, state: S) -> Sequence[Task]:
-        """Plan as the method does."""
-        return self.method.plan(state)
-
-    def train(
-        self, task: Task, client: Client, memory: Memory
-    ) -> tuple[Update, Memory]:
-        """Train as the method does."""
-        return self.method.train(task, client, memory)
+    def __init__(
+        self, method: Method[S], validator: Validator, alarms: AlarmSettings
+    ) -> None:
+        super().__init__(method)
+        self.validator = validator
+        self.alarms = alarms
+        self._interventions: list[str] = []
+        self._scored: list[tuple[Weights, float]] = []
+        """Held-out accuracy of weights that may be asked for again."""
 
     def aggregate(self, state: S, updates: Sequence[Update]) -> S:
         """Aggregate as the method does, then with less of the unlabeled, or not."""
@@ -56,8 +41,8 @@ class Protected(Generic[S]):
 
     def taken(self) -> str | None:
         """Say what was done in the last round."""
-        said = " ".join(self.interventions) or None
-        self.interventions.clear()
+        said = " ".join(self._interventions) or None
+        self._interventions.clear()
         return said
 
     def _aggregate(self, state: S, updates: Sequence[Update]) -> S:
@@ -67,8 +52,8 @@ class Protected(Generic[S]):
         before = self._accuracy(state.weights)
         if not self._hurts(before, new):
             return new
-        if self.settings.action == "lower-share":
-            for share, gentler in _gentler(self.method):
+        if self.alarms.action == "lower-share":
+            for share, gentler in _ever_gentler(self.method):
                 new = gentler.aggregate(state, updates)
                 if not self._hurts(before, new):
                     self._note(
@@ -80,7 +65,7 @@ class Protected(Generic[S]):
 
     def _hurts(self, before: float, new: S) -> bool:
         num = len(self.validator.held_out)
-        return self.settings.hurts(before, self._accuracy(new.weights), num)
+        return self.alarms.hurts(before, self._accuracy(new.weights), num)
 
     def _accuracy(self, weights: Weights) -> float:
         for scored, accuracy in self._scored:
@@ -93,7 +78,7 @@ class Protected(Generic[S]):
 
     def _note(self, done: str) -> None:
         reason = "The mean would have hurt held-out accuracy; "
-        self.interventions.append(f"{reason}{done}.")
+        self._interventions.append(f"{reason}{done}.")
 
 
 def protected(
@@ -111,13 +96,11 @@ def protected(
     return Protected(method, validator, settings)
 
 
-def _gentler(method: Any) -> Iterator[tuple[float, Any]]:
+def _ever_gentler(method: Method[S]) -> Iterator[tuple[float, Method[S]]]:
     """Yield the method with a labeled share ever closer to one."""
-    if not hasattr(method, "labeled_share"):
-        return
-    fields = {each.name for each in dataclasses.fields(method)}
-    fixed = {"labeled_share_end": None} if "labeled_share_end" in fields else {}
-    share = method.labeled_share
     for _ in range(_TRIES):
-        share += (1 - share) / 2
-        yield share, replace(method, labeled_share=share, **fixed)
+        found = method.gentler()
+        if found is None:
+            return
+        yield found
+        method = found[1]

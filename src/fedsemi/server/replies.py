@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from fedsemi.messages import ClientInfo, Task, Update
+from fedsemi.method import Statistic
 from fedsemi.text.printable import printable
 
 _TOLERANCE = 1e-3
@@ -28,26 +29,6 @@ class Refused(Exception):
         super().__init__(reason)
         self.code = code
         self.reason = printable(reason)  # it may quote what a site has sent
-
-
-@dataclass(frozen=True)
-class Statistic:
-    """A statistic that a method's server step reads: its length and its range."""
-
-    size: int
-    low: float = 0.0
-    high: float = math.inf
-    senders: Literal["unlabeled", "labeled"] = "unlabeled"
-    """Clients with such data must send it; others may."""
-    counts: bool = False
-    """Whether it counts a client's samples, so that the register bounds its sum."""
-    of_pseudo_labels: bool = False
-    """Whether a class has it only if a pseudo-label fell there."""
-
-    def due_from(self, client: ClientInfo) -> bool:
-        """Say whether this client must send it."""
-        labeled = self.senders == "labeled"
-        return bool(client.num_labeled if labeled else client.num_unlabeled)
 
 
 @dataclass(frozen=True)

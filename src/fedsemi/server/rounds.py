@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, cast
+from typing import Generic, cast
 
+from fedsemi.engine import Engine
 from fedsemi.errors import ProtocolError
-from fedsemi.messages import Answer, ClientInfo, Memory, Task, Update
-from fedsemi.method import Method, S
+from fedsemi.messages import Answer, ClientInfo, Task, Update
+from fedsemi.method import Method
+from fedsemi.runs.records import Notice, Rejection
 from fedsemi.server.gate import MOST_SKIPS, Check, Gate
-from fedsemi.server.notices import Notice, Rejection
-
-
-class Engine(Protocol):
-    """Where tasks are carried out: in this process, in workers, or on a network."""
-
-    def clients(self) -> Sequence[ClientInfo]:
-        """List the clients that can be asked; more may join from round to round."""
-        ...
-
-    def run(self, tasks: Sequence[Task]) -> Sequence[Answer]:
-        """Carry out tasks; return the answers sorted by (group, client).
-
-        The tasks of one client run in the order given. A client that did not answer
-        is missing from the result. The answers are valid until the next call.
-        """
-        ...
-
-    def memory(self, client: int) -> Memory:
-        """Show what a client remembers: for checkpoints and the simulation's oracle."""
-        ...
-
-    def restore(self, memories: Mapping[int, Memory]) -> None:
-        """Give clients their memories back; nothing to do where they keep their own."""
-        ...
+from fedsemi.state import S
 
 
 @dataclass(frozen=True)
@@ -74,24 +52,41 @@ class Round(Generic[S]):
 def run(
     method: Method[S], engine: Engine, state: S, rounds: int, gate: Gate | None = None
 ) -> Iterator[Round[S]]:
-    """Run the method until `rounds` rounds are done, yielding after each of them.
-
-    A method with several phases keeps `state.round` as it is until its last one.
-    """
-    gate = gate or Gate(statistics=getattr(method, "statistics", {}))
+    """Run the method until `rounds` rounds are done, yielding after each of them."""
+    gate = gate or Gate(statistics=method.statistics)
     while state.round < rounds:
-        state = _joined(state, engine.clients())
-        before, checks = state, list[Check]()
-        while state.round == before.round:
-            tasks = method.plan(state)
-            answers = engine.run(gate.admitted(tasks, state.gate))
-            check = gate.check(tasks, answers, state.clients, state.gate)
-            state = closed(method, before, state, check)
-            checks.append(check)
-        yield Round(state, checks)
+        asking = one_round(method, joined(state, engine.clients()), gate)
+        tasks = next(asking)
+        while True:
+            try:
+                tasks = asking.send(engine.run(tasks))
+            except StopIteration as over:
+                done: Round[S] = over.value
+                break
+        yield done
+        state = done.state
 
 
-def _joined(state: S, clients: Sequence[ClientInfo]) -> S:
+def one_round(
+    method: Method[S], state: S, gate: Gate
+) -> Generator[Sequence[Task], Sequence[Answer], Round[S]]:
+    """Go through one round: yield tasks, be sent the answers, return what is left.
+
+    It does not know how answers come about, so that whoever has a loop of its own, as
+    Flower has, goes through the very same round. A method with several phases keeps
+    `state.round` as it is until its last one.
+    """
+    before, checks = state, list[Check]()
+    while state.round == before.round:
+        tasks = method.plan(state)
+        answers = yield gate.admitted(tasks, state.gate)
+        check = gate.check(tasks, answers, state.clients, state.gate)
+        state = _closed(method, before, state, check)
+        checks.append(check)
+    return Round(state, checks)
+
+
+def joined(state: S, clients: Sequence[ClientInfo]) -> S:
     """Take in clients that have come since; those who are known stay as they are."""
     known = {client.id: client for client in state.clients}
     merged = {client.id: client for client in clients} | known
@@ -100,7 +95,7 @@ def _joined(state: S, clients: Sequence[ClientInfo]) -> S:
     return replace(state, clients=tuple(merged[id] for id in sorted(merged)))
 
 
-def closed(method: Method[S], before: S, state: S, check: Check) -> S:
+def _closed(method: Method[S], before: S, state: S, check: Check) -> S:
     """Close a phase: combine what passed, or go on from an older model.
 
     Args:

@@ -7,37 +7,22 @@ of all steps; here it is over rounds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Generic
+from dataclasses import replace
 
 import torch
 
-from fedsemi.data.client import Client
-from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import Method, S
+from fedsemi.messages import Update, Weights
+from fedsemi.method import Method, Wrapped
+from fedsemi.state import S
 
 
-@dataclass(frozen=True, eq=False)
-class WithRunningMean(Generic[S]):
+class WithRunningMean(Wrapped[S]):
     """A method that also keeps a mean of the models that it made."""
 
-    method: Method[S]
-    keep: float
-    """What the mean keeps of itself in a round."""
-
-    def init(self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0) -> S:
-        """Begin as the method does."""
-        return self.method.init(weights, clients, seed)
-
-    def plan(self, state: S) -> Sequence[Task]:
-        """Plan as the method does."""
-        return self.method.plan(state)
-
-    def train(
-        self, task: Task, client: Client, memory: Memory
-    ) -> tuple[Update, Memory]:
-        """Train as the method does."""
-        return self.method.train(task, client, memory)
+    def __init__(self, method: Method[S], keep: float) -> None:
+        super().__init__(method)
+        self.keep = keep
+        """What the mean keeps of itself in a round."""
 
     def aggregate(self, state: S, updates: Sequence[Update]) -> S:
         """Aggregate as the method does; move the mean when the round is over."""

@@ -5,103 +5,43 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
+
+from torch import Tensor
 
 from fedsemi.client.evaluate import TEST_BATCH, Metrics, metrics, predict
-from fedsemi.client.findings import Reporting, Validation, Validator, reported
-from fedsemi.client.local import Setup
+from fedsemi.client.findings import Validation, Validator, reported
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.data.dataset import ImageSet
-from fedsemi.engines import InProcess, Workers, local_engine
-from fedsemi.messages import DIVERSITY, PSEUDO_LABEL, Memory, Update, Weights
-from fedsemi.method import Method, ServerState
-from fedsemi.objectives.calibration import Estimate, estimate, from_metrics
+from fedsemi.engine import Engine
+from fedsemi.engines.reporting import Reporting
+from fedsemi.messages import DIVERSITY, Memory, Update, Weights
+from fedsemi.method import Method
+from fedsemi.objectives.calibration import estimate, from_metrics
+from fedsemi.objectives.labeler import pseudo_labels_in
+from fedsemi.objectives.workbench import Setup
 from fedsemi.runs.checkpoint import Checkpoint
+from fedsemi.runs.records import ClientRecord, RoundRecord, Step
 from fedsemi.seeds import seed_of
-from fedsemi.server.notices import Notice, Rejection
+from fedsemi.server.gate import gate_of
 from fedsemi.server.protected import Protected, protected
-from fedsemi.server.rounds import Engine, Round, run
+from fedsemi.server.rounds import Round, run
 from fedsemi.server.running_mean import WithRunningMean
-from fedsemi.simulation.build import Simulation
-from fedsemi.simulation.oracle import Oracle
+from fedsemi.state import ServerState
 from fedsemi.weights import num_bytes
-
-
-@dataclass(frozen=True)
-class ClientRecord:
-    """What one client did in one round."""
-
-    num_labeled: int
-    num_unlabeled: int
-    num_pseudo: int
-    contribution: float
-    diversity: list[float] | None
-    pseudo_label_accuracy: float | None
-    """By the oracle of a simulation."""
-    pseudo_label_estimate: Estimate | None
-    """Without ground truth, from what labeled clients held out."""
-    bytes_sent: int
-    """Size of the tensors in the client's answers."""
-    metrics: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class RoundRecord:
-    """One line of metrics.jsonl; rounds count from one."""
-
-    stage: int
-    method: str
-    round: int
-    rounds: int
-    seconds: float
-    test: Metrics | None
-    validation: Validation | None
-    clients: Mapping[int, ClientRecord]
-    asked: int = 0
-    """Replies that the method planned for."""
-    used: int = 0
-    """Replies that passed the gate."""
-    dropped: tuple[Rejection, ...] = ()
-    """Replies that the gate refused."""
-    notices: tuple[Notice, ...] = ()
-    """What else the gate saw."""
-    skipped: bool = False
-    """Whether too few replies were left and the model stayed as it was."""
-    intervention: str | None = None
-    """What was done because the mean would have hurt, see [alarms]."""
-    running_mean: Metrics | None = None
-    """The test of a running mean of the global model, if one is kept."""
-    also_tested: Mapping[str, float] = field(default_factory=dict)
-    """Accuracy of further models of the round, such as IsoFed's labeled mean."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Lay the record out flat, with the clients by id."""
-        content = asdict(self)
-        test = content.pop("test") or {}
-        clients = {str(id): record for id, record in content.pop("clients").items()}
-        for scores in (test, content["running_mean"] or {}):
-            scores.pop("confusion", None)
-        return content | test | {"clients": clients}
-
-
-@dataclass(frozen=True)
-class Step:
-    """What a caller sees after each round; `memory` answers until the next one."""
-
-    record: RoundRecord
-    state: ServerState
-    memory: Callable[[int], Memory]
-
-    @property
-    def weights(self) -> Weights:
-        """The global model."""
-        return self.state.weights
-
 
 EngineMaker = Callable[[Method[Any], int], AbstractContextManager[Engine]]
 """Opens an engine for the method of a stage, given the stage's number as well."""
+
+
+class Truth(Protocol):
+    """Knows how good pseudo-labels are; there is one in simulations only."""
+
+    def accuracy(self, client: int, pseudo_label: Tensor) -> float | None:
+        """Return the share of right ones among a client's confident pseudo-labels."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,22 +51,9 @@ class Judge:
     test: ImageSet | None = None
     held_out: Mapping[int, ImageSet] = field(default_factory=dict)
     """Of the labeled clients; known to the server in simulations only."""
-    oracle: Oracle | None = None
+    oracle: Truth | None = None
     threads: int = 1
     """Cores for the test; workers leave theirs idle meanwhile."""
-
-
-def conduct(
-    simulation: Simulation, workers: int = 1, start: Checkpoint | None = None
-) -> Iterator[Step]:
-    """Run all stages on this machine, or those rounds that a checkpoint lacks."""
-    federation = simulation.federation
-
-    def open_engine(method: Method[Any], stage: int) -> InProcess | Workers:
-        return local_engine(method, federation.clients, workers)
-
-    judge = Judge(federation.test, federation.held_out, federation.oracle, workers)
-    return run_stages(simulation, open_engine, judge, start)
 
 
 def run_stages(
@@ -167,14 +94,14 @@ def _run_stage(
     server = protected(method, validator, blueprint.experiment.alarms)
     keep = blueprint.experiment.evaluation.running_mean
     averaged = server if keep is None else WithRunningMean(server, keep)
-    guarded = blueprint.experiment.guard.enabled
+    gate, guarded = gate_of(blueprint, method), blueprint.experiment.guard.enabled
     with open_engine(method, number) as opened:
         # The guard judges models by what labeled sites report, in simulations too.
         engine = Reporting(opened, judge.held_out, setup) if guarded else opened
         state = _begin(method.init(weights, engine.clients(), seed), engine, start)
         validation = validate(state)
         started = time.perf_counter()
-        for done in run(averaged, engine, state, stage.rounds, blueprint.gate(method)):
+        for done in run(averaged, engine, state, stage.rounds, gate):
             due = done.state.round % every == 0 or done.state.round == stage.rounds
             tester = judge if due else Judge()
             teacher, validation = validation, validate(done.state)
@@ -235,7 +162,7 @@ def _validation(
 def _client_records(
     done: Round[Any],
     engine: Engine,
-    oracle: Oracle | None,
+    oracle: Truth | None,
     teacher: Validation | None,
 ) -> dict[int, ClientRecord]:
     sent: dict[int, int] = {}
@@ -279,12 +206,9 @@ def _client_record(
 
 
 def _pseudo_label_accuracy(
-    client: int, memory: Callable[[int], Memory], oracle: Oracle | None
+    client: int, memory: Callable[[int], Memory], oracle: Truth | None
 ) -> float | None:
     if oracle is None:
         return None
-    kept = memory(client)
-    for name in kept:
-        if name.endswith(PSEUDO_LABEL):
-            return oracle.accuracy(client, kept[name])
-    return None
+    found = pseudo_labels_in(memory(client))
+    return None if found is None else oracle.accuracy(client, found)

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from fedsemi.client.evaluate import predict
-from fedsemi.client.local import Setup
 from fedsemi.messages import Task, Update, Weights
+from fedsemi.objectives.workbench import Setup
 from fedsemi.server.replies import step_length
 from fedsemi.simulation.attacks import Forge, Turn, boasting
 

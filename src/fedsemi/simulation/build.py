@@ -17,7 +17,7 @@ from fedsemi.data.partition import Partition, make_partition
 from fedsemi.data.partition_file import read_partition_file
 from fedsemi.data.sites import FolderFederation, read_federation
 from fedsemi.errors import ConfigError, DataError
-from fedsemi.methods import LABELS_ONLY
+from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
 from fedsemi.runs.time_left import Load, work_of_round
 from fedsemi.simulation.federation import Federation, make_federation
@@ -46,7 +46,7 @@ class Simulation(Blueprint):
             work_of_round(
                 clients,
                 replace(shared, epochs=local.epochs, batch_size=local.batch_size),
-                supervised=stage.method in LABELS_ONLY,
+                supervised=METHODS[stage.method].labels_only,
             )
             for stage in self.experiment.stages
             for local in [self.experiment.local_of(stage)]

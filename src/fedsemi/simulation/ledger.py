@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fedsemi.config.experiment import make_experiment
+from fedsemi.engine import Wrapped
 from fedsemi.engines.in_process import InProcess
-from fedsemi.messages import ClientInfo, Memory, Task, Update
+from fedsemi.messages import Task, Update
 from fedsemi.server.rounds import run
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.weights import num_bytes
@@ -86,24 +87,16 @@ class _Traffic:
         )
 
 
-class _Recording:
+class _Recording(Wrapped):
     """An engine that keeps what passes through it."""
 
     def __init__(self, engine: InProcess) -> None:
-        self._engine = engine
+        super().__init__(engine)
+        self._inner = engine
         self.rounds: dict[int, _Traffic] = {}
 
-    def clients(self) -> Sequence[ClientInfo]:
-        return self._engine.clients()
-
-    def memory(self, client: int) -> Memory:
-        return self._engine.memory(client)
-
-    def restore(self, memories: Mapping[int, Memory]) -> None:
-        self._engine.restore(memories)
-
     def run(self, tasks: Sequence[Task]) -> Sequence[Update]:
-        updates = self._engine.run(tasks)
+        updates = self._inner.run(tasks)
         for task in tasks:
             self.rounds.setdefault(task.round, _Traffic()).tasks.append(task)
         for update in updates:

@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from fedsemi.client.evaluate import Metrics, metrics
-from fedsemi.client.local import Setup
 from fedsemi.data.dataset import UNKNOWN, ImageSet
 from fedsemi.errors import DataError
 from fedsemi.messages import Weights
 from fedsemi.models import Classifier
+from fedsemi.objectives.workbench import Setup
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.simulation.build import Simulation
 

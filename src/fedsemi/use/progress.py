@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.runs.records import RoundRecord
 from fedsemi.runs.time_left import TimeLeft
-from fedsemi.server.stages import RoundRecord
 from fedsemi.text.printable import printable
 
 

@@ -24,9 +24,10 @@ from fedsemi.errors import (
 from fedsemi.report.analysis import Analysis
 from fedsemi.report.bell import Bell
 from fedsemi.runs.folder import RunFolder
+from fedsemi.runs.records import Step
 from fedsemi.runs.stop_signals import StopSignals
-from fedsemi.server.stages import Step, conduct
 from fedsemi.simulation.build import Simulation
+from fedsemi.simulation.conduct import conduct
 from fedsemi.use.progress import Progress
 
 

@@ -12,12 +12,17 @@ from flwr.app import Error, Message
 from fedsemi.deployment.codec import decode_update, encode_update
 from fedsemi.deployment.coordinator.engine import FlowerEngine, Patience
 from fedsemi.deployment.coordinator.roster import Roster
-from fedsemi.deployment.loopback import LoopbackGrid
-from fedsemi.deployment.simulate import conduct_on_loopback, dealt, run_on_grid
+from fedsemi.deployment.one_machine.loopback import LoopbackGrid
+from fedsemi.deployment.one_machine.simulate import (
+    conduct_on_loopback,
+    dealt,
+    run_on_grid,
+)
 from fedsemi.engines.in_process import InProcess
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Failure, Update
-from fedsemi.server.stages import Judge, conduct
+from fedsemi.server.stages import Judge
+from fedsemi.simulation.conduct import conduct
 from fedsemi.weights import digest
 
 from ..conftest import tiny
@@ -209,7 +214,7 @@ def test_a_resumed_coordinator_repeats_a_round_with_the_same_bits(simulation):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("method", _PARITY)
 def test_the_ray_simulation_gives_the_same_bits(method):
-    from fedsemi.deployment.simulate import conduct_on_ray
+    from fedsemi.deployment.one_machine.simulate import conduct_on_ray
 
     simulation = tiny(method)
     here = [digest(step.weights) for step in conduct(simulation)]

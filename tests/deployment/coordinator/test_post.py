@@ -13,7 +13,7 @@ from flwr.app import ConfigRecord, Error, Message, MetricRecord, RecordDict
 from fedsemi.client.wire import declared_metrics
 from fedsemi.deployment.codec import decode_update, encode_update
 from fedsemi.deployment.coordinator.post import exchange
-from fedsemi.deployment.loopback import LoopbackGrid
+from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.messages import Update
 
 _FORGED = "gone\n2026-01-01 site 9 joined\x1b[2J\u202e"

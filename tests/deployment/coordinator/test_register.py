@@ -19,9 +19,9 @@ from fedsemi.data.site import Site, write_site
 from fedsemi.deployment.certificates import make_certificates, make_site_key
 from fedsemi.deployment.coordinator.register import Register
 from fedsemi.deployment.coordinator.roster import Roster
-from fedsemi.deployment.loopback import LoopbackGrid
+from fedsemi.deployment.one_machine.loopback import LoopbackGrid
+from fedsemi.deployment.one_machine.trial import site_folders
 from fedsemi.deployment.site.client_app import client_app, simulated_desk
-from fedsemi.deployment.trial import site_folders
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import ClientInfo
 

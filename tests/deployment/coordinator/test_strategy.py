@@ -9,10 +9,10 @@ pytest.importorskip("flwr")
 from flwr.app import ArrayRecord
 
 from fedsemi.deployment.coordinator.strategy import MethodStrategy
-from fedsemi.deployment.loopback import LoopbackGrid
-from fedsemi.deployment.simulate import dealt
+from fedsemi.deployment.one_machine.loopback import LoopbackGrid
+from fedsemi.deployment.one_machine.simulate import dealt
 from fedsemi.errors import ProtocolError
-from fedsemi.server.stages import conduct
+from fedsemi.simulation.conduct import conduct
 from fedsemi.weights import digest
 
 from ..conftest import tiny

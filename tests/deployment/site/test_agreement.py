@@ -19,15 +19,16 @@ from fedsemi.config.experiment import make_experiment
 from fedsemi.data.site import Site, read_site, write_site
 from fedsemi.deployment.codec import decode_update
 from fedsemi.deployment.coordinator.roster import Roster
-from fedsemi.deployment.loopback import LoopbackGrid
-from fedsemi.deployment.simulate import run_on_grid
+from fedsemi.deployment.one_machine.loopback import LoopbackGrid
+from fedsemi.deployment.one_machine.simulate import run_on_grid
 from fedsemi.deployment.site.agreement import AGREED, Agreement
 from fedsemi.deployment.site.client_app import client_app
 from fedsemi.deployment.site.desk import Desk
 from fedsemi.deployment.site.memory_store import MemoryStore
 from fedsemi.errors import ProtocolError
 from fedsemi.seeds import seed_of
-from fedsemi.server.stages import Judge, conduct
+from fedsemi.server.stages import Judge
+from fedsemi.simulation.conduct import conduct
 from fedsemi.weights import digest
 
 from ..attacker import asked, blinded, counts_from, order, real_desk, refusal

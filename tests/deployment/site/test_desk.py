@@ -8,10 +8,11 @@ pytest.importorskip("flwr")
 
 from fedsemi.cli.deployment import deal_out
 from fedsemi.deployment.coordinator.roster import Roster
-from fedsemi.deployment.loopback import LoopbackGrid
-from fedsemi.deployment.simulate import run_on_grid
+from fedsemi.deployment.one_machine.loopback import LoopbackGrid
+from fedsemi.deployment.one_machine.simulate import run_on_grid
 from fedsemi.deployment.site.client_app import client_app, simulated_desk
-from fedsemi.server.stages import Judge, conduct
+from fedsemi.server.stages import Judge
+from fedsemi.simulation.conduct import conduct
 
 from ..conftest import tiny
 

@@ -1,4 +1,4 @@
-"""What runs in a deployment: the ClientApp of the sites, and the coordinator's run."""
+"""The coordinator's run: the terms that it was submitted on, and its conduct."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from rich.console import Console
 from fedsemi.config.blueprint import Blueprint, read_blueprint
 from fedsemi.data.site import read_test_set
 from fedsemi.deployment.coordinator.engine import Patience
+from fedsemi.deployment.coordinator.on_grid import run_on_grid
 from fedsemi.deployment.coordinator.register import Register
 from fedsemi.deployment.coordinator.roster import Roster
-from fedsemi.deployment.simulate import run_on_grid
-from fedsemi.deployment.site.client_app import client_app, deployed_desk
 from fedsemi.errors import FedSemiError, ProtocolError
 from fedsemi.runs.folder import RunFolder
 from fedsemi.server.stages import Judge
@@ -29,9 +28,6 @@ from fedsemi.use.session import carry_on
 
 STATUS = "status.json"
 LOG = "coordinator.log"
-
-client = client_app(deployed_desk)
-"""The ClientApp of every deployed site."""
 
 _TERMS = "submitted.json"
 

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
+from typing import Any
 
 import torch
 from flwr.app import RecordDict
@@ -27,8 +27,10 @@ from fedsemi.deployment.coordinator.post import (
     logger,
 )
 from fedsemi.deployment.coordinator.roster import Roster
+from fedsemi.engine import Engine
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Answer, ClientInfo, Failure, Memory, Task, Update
+from fedsemi.method import Method
 
 _AFTER = "after"
 _BLAMELESS = (AWAY, LATE)
@@ -53,7 +55,7 @@ class Patience:
 PATIENCE = Patience()
 
 
-class FlowerEngine:
+class FlowerEngine(Engine):
     """Runs the tasks of one stage on the sites of a roster.
 
     One client's tasks go out in waves, one after the other, because they share its
@@ -62,13 +64,18 @@ class FlowerEngine:
     """
 
     def __init__(
-        self, grid: Grid, roster: Roster, stage: int, patience: Patience = PATIENCE
+        self,
+        grid: Grid,
+        roster: Roster,
+        method: Method[Any],
+        stage: int,
+        patience: Patience = PATIENCE,
     ) -> None:
         self._grid = grid
         self._roster = roster
         self._stage = stage
         self._patience = patience
-        self._metrics = declared_metrics(roster.blueprint.model.num_classes)
+        self._metrics = declared_metrics(method, roster.blueprint.model.num_classes)
         self._after: dict[int, int] = {}
         self._missed: Counter[int] = Counter()
         """Deadlines that a site has missed in a row."""
@@ -105,10 +112,8 @@ class FlowerEngine:
         """Let sites continue from the tasks that a checkpoint names."""
         self._after = {id: int(memory[_AFTER]) for id, memory in memories.items()}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self, failed: bool = False) -> None:
+        """Forget which tasks sites continue from."""
         self._after.clear()
 
     def _wave(

@@ -20,9 +20,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from flwr.common.constant import (
-    SYSTEM_TIME_TOLERANCE,
     TIMESTAMP_HEADER,
-    TIMESTAMP_TOLERANCE,
 )
 from flwr.supercore.constant import (
     FLEET_HTTP_PUBLIC_KEY_HEADER,
@@ -32,7 +30,8 @@ from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-HELLO = "/v1/fedsemi/hello"
+from fedsemi.deployment.hello import AHEAD, BEHIND, HELLO
+
 FLEET = frozenset(
     f"/v1/fleet/{name}"
     for name in (
@@ -68,10 +67,6 @@ OPERATOR = frozenset(
 )
 MOST_BYTES = 8 << 20
 """Flower cuts arrays into pieces of 5 MiB."""
-AHEAD = float(SYSTEM_TIME_TOLERANCE)
-"""Seconds that the clock of a site may be ahead of the coordinator's."""
-BEHIND = float(TIMESTAMP_TOLERANCE + SYSTEM_TIME_TOLERANCE)
-"""Seconds that a signed request may be old when it arrives."""
 
 _BODY_SECONDS = 60.0
 _SIGNED = (FLEET_HTTP_PUBLIC_KEY_HEADER, TIMESTAMP_HEADER, FLEET_HTTP_SIGNATURE_HEADER)

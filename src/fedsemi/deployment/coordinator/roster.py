@@ -15,7 +15,7 @@ from fedsemi.config.blueprint import Blueprint
 from fedsemi.deployment.codec import decode_introduction
 from fedsemi.deployment.coordinator.post import AWAY, Refusal, exchange, logger
 from fedsemi.deployment.coordinator.register import Register
-from fedsemi.deployment.site.desk import check_introduction
+from fedsemi.deployment.introduction import check_introduction
 from fedsemi.errors import FedSemiError, ProtocolError
 from fedsemi.messages import ClientInfo
 from fedsemi.text.printable import printable

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedsemi.client.wire import declared_statistics
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.data.site import Site
 from fedsemi.deployment.site.bounds import BOUNDS, Bounds
@@ -120,7 +119,7 @@ class Agreement:
     def _groups(self, stage: int) -> int:
         """Count a round's questions: RSCFed's groups, two phases of other methods."""
         method = self.blueprint.method(self.blueprint.experiment.stages[stage])
-        return int(max(getattr(method, "groups", 1), 2))
+        return method.questions
 
     @property
     def _asked(self) -> Path:
@@ -191,7 +190,7 @@ def _terms(blueprint: Blueprint) -> dict[str, Any]:
     stages = []
     for stage in blueprint.experiment.stages:
         local = blueprint.experiment.local_of(stage)
-        statistics = declared_statistics(blueprint.method(stage))
+        statistics = blueprint.method(stage).statistics
         stages.append(
             {
                 "method": stage.method,

@@ -14,12 +14,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fedsemi.client.local import LocalTraining
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Weights
 from fedsemi.models import Classifier
+from fedsemi.objectives.workbench import LocalTraining
 
 _UNTOLD = 1e300
 _LOOKED_AT = 32

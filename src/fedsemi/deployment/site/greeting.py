@@ -25,7 +25,7 @@ from flwr.supercore.constant import (
 from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 
 from fedsemi.deployment.certificates import read_site_key
-from fedsemi.deployment.coordinator.front import AHEAD, BEHIND, HELLO
+from fedsemi.deployment.hello import AHEAD, BEHIND, HELLO
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.text.json_text import parsed_object
 

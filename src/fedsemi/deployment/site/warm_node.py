@@ -37,14 +37,15 @@ from flwr.supernode.runtime.run_clientapp import (
 
 from fedsemi.deployment import processes
 from fedsemi.deployment.bundle import check_bundle, delete_bundles
-from fedsemi.deployment.coordinator.deployed import client
-from fedsemi.deployment.site.client_app import failure
+from fedsemi.deployment.site.client_app import client_app, deployed_desk, failure
 from fedsemi.deployment.site.node import REFUSALS
 from fedsemi.deployment.tasks import heartbeats, serve_tasks
 from fedsemi.errors import FedSemiError
 from fedsemi.storage import make_folder, write_whole
 
 SECRET = "tasks.secret"
+client = client_app(deployed_desk)
+"""The ClientApp of every deployed site."""
 _END_SECONDS = 15
 _PAUSE = 0.1
 _ACQUIRE = "/flwr.proto.Runtime/AcquireTask"

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from fedsemi.deployment.simulate import conduct_on_ray
+from fedsemi.deployment.one_machine.simulate import conduct_on_ray
 from fedsemi.errors import ConfigError, FedSemiError
 
 

@@ -10,43 +10,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from flwr.app import Context
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 
-from fedsemi.config.blueprint import Blueprint
 from fedsemi.data.site import Site, write_site
-from fedsemi.deployment.coordinator.engine import PATIENCE, FlowerEngine, Patience
+from fedsemi.deployment.coordinator.on_grid import run_on_grid
 from fedsemi.deployment.coordinator.roster import Roster
-from fedsemi.deployment.loopback import LoopbackGrid
+from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.site.client_app import client_app, simulated_desk
 from fedsemi.errors import ConfigError, FedSemiError
-from fedsemi.method import Method
-from fedsemi.runs.checkpoint import Checkpoint
-from fedsemi.server.stages import Judge, Step, run_stages
+from fedsemi.runs.records import Step
+from fedsemi.server.stages import Judge
 from fedsemi.simulation.build import Simulation
 
 T = TypeVar("T")
 
 _JOIN_SECONDS = 300.0
-
-
-def run_on_grid(
-    grid: Grid,
-    blueprint: Blueprint,
-    judge: Judge,
-    roster: Roster,
-    patience: Patience = PATIENCE,
-    start: Checkpoint | None = None,
-) -> Iterator[Step]:
-    """Run all stages on the sites of a roster, or those rounds that are left."""
-
-    def open_engine(method: Method[Any], stage: int) -> FlowerEngine:
-        return FlowerEngine(grid, roster, stage, patience)
-
-    return run_stages(blueprint, open_engine, judge, start)
 
 
 def conduct_on_loopback(simulation: Simulation) -> Iterator[Step]:
