@@ -6,9 +6,9 @@ RELEASE := .venv-release
 # Pins for everything; pip must see them in the same command that asks for a package.
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-TORTURED := tests/reliability tests/test_gate.py tests/test_guard.py tests/test_replies.py \
-	tests/test_rounds.py tests/test_storage.py tests/test_config_file.py \
-	tests/test_config_sites.py tests/data/test_safe_files.py tests/data/test_label_table.py \
+TORTURED := tests/reliability tests/server/test_gate.py tests/server/test_guard.py tests/server/test_replies.py \
+	tests/server/test_rounds.py tests/test_storage.py tests/config/test_files.py \
+	tests/config/test_experiment_sites.py tests/data/test_safe_files.py tests/data/test_label_table.py \
 	tests/data/test_decode.py tests/data/test_folder.py tests/data/test_sites.py \
 	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
@@ -44,10 +44,11 @@ torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts
 configs: $(VENV)/core ## Write the configs of the paper anew, from the profile `paper`
 	$(BIN)/python -m fedsemi.evidence.shipped
 
-check: $(VENV)/dev ## Lint and type-check
+check: $(VENV)/dev ## Lint, type-check, and check who imports whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 format: $(VENV)/dev ## Format the code
 	$(BIN)/ruff format .

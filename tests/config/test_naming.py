@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from fedsemi.config import experiment as config
+from fedsemi.config import naming
 from fedsemi.config.experiment import (
     _checked_settings,
     make_experiment,
-    naming,
     settings_model,
 )
-from fedsemi.config.experiment import experiment as config
 from fedsemi.config.naming import differing, sha256_of
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.jobs import Job
 
-_RECORDS = sorted(Path(__file__).parents[1].glob("results/*/runs/*.json"))
+_RECORDS = sorted(Path(__file__).parents[2].glob("results/*/runs/*.json"))
 
 
 def _experiment(**changes):
@@ -167,7 +167,7 @@ def test_a_run_with_todays_guard_is_not_taken_for_one_with_an_older(
 ) -> None:
     on, off = _experiment(guard={"enabled": True}), _experiment()
     today = on.sha256, off.sha256
-    monkeypatch.setattr(config, "RULES", 1)
+    monkeypatch.setattr(config, "GUARD_RULES", 1)
     assert on.sha256 != today[0] and off.sha256 == today[1]
 
 
@@ -176,7 +176,7 @@ def test_committed_records_are_called_by_their_experiment(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if path.parents[1].name == "small":  # made with the guard's first rules
-        monkeypatch.setattr(config, "RULES", 1)
+        monkeypatch.setattr(config, "GUARD_RULES", 1)
     record = json.loads(path.read_text("utf-8"))
     pairs = tuple(sorted(record["partition"].items()))
     setting = Setting(record["dataset"], record["arm"], pairs, record["without"])

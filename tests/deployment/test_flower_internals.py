@@ -108,7 +108,7 @@ ATTRIBUTES = {
 
 def _imported() -> Iterator[tuple[str, str, str]]:
     """List what our modules import from Flower: module, name, who does."""
-    for path in sorted(_PACKAGE.glob("*.py")):
+    for path in sorted(_PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and str(node.module).startswith("flwr"):
                 for alias in node.names:
@@ -158,7 +158,7 @@ def test_a_grid_still_opens_its_client_in_the_way_that_we_extend():
 def test_the_settings_of_a_superlink_are_those_that_we_give():
     from flwr.superlink.config_loader import SuperLinkLifespanConfig
 
-    given = ast.parse((_PACKAGE / "link.py").read_text("utf-8"))
+    given = ast.parse((_PACKAGE / "coordinator" / "link.py").read_text("utf-8"))
     names = {
         word.arg
         for node in ast.walk(given)

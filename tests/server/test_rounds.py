@@ -18,7 +18,8 @@ from fedsemi.config.experiment import make_experiment
 from fedsemi.contributions import by_supervision
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
-from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
+from fedsemi.messages import ClientInfo, Memory, Task, Update
+from fedsemi.method import Method
 from fedsemi.runs.state_codec import decode, encode
 from fedsemi.server.gate import Gate
 from fedsemi.server.guard import Guard
@@ -32,16 +33,8 @@ GUARDED = Guard(enabled=True)
 CLIENTS = (ClientInfo(0, 10, 0), *(ClientInfo(id, 0, 20) for id in range(1, 6)))
 
 
-class Toy:
+class Toy(Method[ServerState]):
     """A method on a model of fifty numbers: everybody answers its id and some noise."""
-
-    def init(
-        self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
-    ) -> ServerState:
-        return ServerState(weights, tuple(clients), seed=seed)
-
-    def plan(self, state: ServerState) -> Sequence[Task]:
-        return [state.task(client) for client in state.clients]
 
     def train(
         self, task: Task, client: Client | None, memory: Memory

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fedsemi.methods import METHODS
-from fedsemi.methods.provenance import PROVENANCE
 from fedsemi.simulation.ledger import measure
 
 
@@ -45,4 +44,4 @@ def test_orchestra_sends_its_target_and_its_centroids() -> None:
 
 
 def test_every_method_has_its_provenance() -> None:
-    assert PROVENANCE.keys() == METHODS.keys()
+    assert all(method.provenance.year for method in METHODS.values())
