@@ -20,28 +20,32 @@ from fedsemi.methods.rscfed import RSCFed
 from fedsemi.methods.semianagg import SemiAnAgg
 from fedsemi.methods.ssil_cdm import SsilCdm
 from fedsemi.methods.supervised import SupervisedFedAvg
+from fedsemi.plugins.registry import Registry
 
-METHODS: dict[str, type[Method[Any]]] = {
-    method.name: method
-    for method in (
-        SupervisedFedAvg,
-        FedAvg,
-        FedAvgSemi,
-        UniformSemi,
-        PermutedSemi,
-        SemiAnAgg,
-        SsilCdm,
-        FedRoD,
-        FedRoDDual,
-        RSCFed,
-        CBAFedWarmup,
-        CBAFed,
-        IsoFed,
-        FedIRM,
-        FedConsist,
-        FedBarlow,
-        OrchestraStage,
-        HeadOnlyFedAvg,
-    )
-}
+METHODS: Registry[type[Method[Any]]] = Registry(
+    "method",
+    {
+        method.name: method
+        for method in (
+            SupervisedFedAvg,
+            FedAvg,
+            FedAvgSemi,
+            UniformSemi,
+            PermutedSemi,
+            SemiAnAgg,
+            SsilCdm,
+            FedRoD,
+            FedRoDDual,
+            RSCFed,
+            CBAFedWarmup,
+            CBAFed,
+            IsoFed,
+            FedIRM,
+            FedConsist,
+            FedBarlow,
+            OrchestraStage,
+            HeadOnlyFedAvg,
+        )
+    },
+)
 """The methods that come with fedsemi; others enter as plug-ins."""
