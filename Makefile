@@ -13,7 +13,7 @@ TORTURED := tests/reliability tests/test_gate.py tests/test_guard.py tests/test_
 	tests/engines/flower/test_stragglers.py tests/engines/flower/test_fuzz.py
 
 .DEFAULT_GOAL := help
-.PHONY: help configs demo federation test test-deployment test-slow torture bench check format clean \
+.PHONY: help configs errors demo federation test test-deployment test-slow torture bench check format clean \
 	lock wheel sbom release audit
 
 help: ## Show this list
@@ -43,6 +43,9 @@ torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts
 
 configs: $(VENV)/core ## Write the configs of the paper anew, from the profile `paper`
 	$(BIN)/python -m fedsemi.evidence.shipped
+
+errors: $(VENV)/core ## Write docs/errors.md anew, from the table of codes
+	$(BIN)/python -m fedsemi.error_codes docs/errors.md
 
 check: $(VENV)/dev ## Lint and type-check
 	$(BIN)/ruff check .
