@@ -14,7 +14,7 @@ TORTURED := tests/reliability tests/test_gate.py tests/test_guard.py tests/test_
 
 .DEFAULT_GOAL := help
 .PHONY: help configs errors demo federation test test-deployment test-slow torture bench check format clean \
-	lock wheel sbom release audit
+	lock wheel sbom release audit tag
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -74,6 +74,9 @@ release: wheel sbom ## Make all files of a release, with their SHA-256, in dist
 audit: $(RELEASE)/ready ## Ask a service for known holes in what is deployed (network)
 	$(RELEASE)/bin/pip-audit --require-hashes --disable-pip \
 		-r requirements/deploy.txt -r requirements/torch.txt
+
+tag: ## Tag this commit as the release that its files say
+	$(PYTHON) tools/tag.py
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) $(RELEASE) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis build
