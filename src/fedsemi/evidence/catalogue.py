@@ -110,15 +110,26 @@ def find(names: Sequence[str], catalogue: Mapping[str, Artefact]) -> list[Artefa
 
 
 def only(settings: Sequence[Setting], pattern: str | None) -> list[Setting]:
-    """Keep the settings of `dataset`, `dataset/arm` or `/arm`."""
+    """Keep the settings of `dataset`, `dataset/arm` or `/arm`; refuse other names."""
     if pattern is None:
         return list(settings)
     dataset, _, arm = pattern.partition("/")
     arms = set(arm.split(",")) if arm else None
     datasets = set(dataset.split(",")) if dataset else None
+    _refuse_unknown(datasets or set(), {each.dataset for each in settings})
+    _refuse_unknown(arms or set(), {each.arm for each in settings})
     return [
         each
         for each in settings
         if (datasets is None or each.dataset in datasets)
         and (arms is None or each.arm in arms)
     ]
+
+
+def _refuse_unknown(names: set[str], known: set[str]) -> None:
+    for name in sorted(names - known):
+        raise ConfigError(
+            f"--only: nothing that is asked for has '{name}'{nearest(name, known)}; "
+            f"there is {', '.join(sorted(known))}",
+            code="FS4104",
+        )
