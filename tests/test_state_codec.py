@@ -88,7 +88,7 @@ def test_dataclasses_inside_are_made_again() -> None:
 
 
 def test_a_file_cannot_choose_what_is_made() -> None:
-    with pytest.raises(StorageError, match="FS1105 .*Stranger, which this method"):
+    with pytest.raises(StorageError, match=r"FS1105 .*Stranger, which this method"):
         again(State(Stranger()), State())
 
 
