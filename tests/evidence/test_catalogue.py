@@ -76,6 +76,8 @@ def test_every_setting_makes_a_valid_config_in_every_profile(name: str) -> None:
 def test_an_unknown_name_is_answered_with_the_nearest_one() -> None:
     with pytest.raises(ConfigError, match="did you mean 'table1'"):
         find(["tabel1"], CATALOGUE)
+    with pytest.raises(ConfigError, match="did you mean 'fig4'"):
+        find(["all", "fgi4"], CATALOGUE)
 
 
 def test_only_takes_lists_of_data_sets_and_methods() -> None:

@@ -97,15 +97,15 @@ def setting(dataset: str, arm: str, **partition: Any) -> Setting:
 
 def find(names: Sequence[str], catalogue: Mapping[str, Artefact]) -> list[Artefact]:
     """Find artefacts by name; "all" means all of the paper's."""
-    if "all" in names:
-        return [each for name, each in catalogue.items() if name[0] != "q"]
     for name in names:
-        if name not in catalogue:
+        if name != "all" and name not in catalogue:
             raise ConfigError(
                 f"there is no '{name}'{nearest(name, catalogue)}; ask for table1 to "
                 "table9, fig1 to fig12, q1 to q5, or all",
                 code="FS4104",
             )
+    if "all" in names:
+        return [each for name, each in catalogue.items() if name[0] != "q"]
     return [catalogue[name] for name in dict.fromkeys(names)]
 
 
