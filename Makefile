@@ -6,11 +6,11 @@ RELEASE := .venv-release
 # Pins for everything; pip must see them in the same command that asks for a package.
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-TORTURED := tests/reliability tests/test_gate.py tests/test_guard.py tests/test_replies.py \
-	tests/test_rounds.py tests/test_storage.py tests/test_config_file.py \
-	tests/test_config_sites.py tests/data/test_safe_files.py tests/data/test_label_table.py \
+TORTURED := tests/reliability tests/server/test_gate.py tests/server/test_guard.py tests/server/test_replies.py \
+	tests/server/test_rounds.py tests/test_storage.py tests/config/test_files.py \
+	tests/config/test_experiment_sites.py tests/data/test_safe_files.py tests/data/test_label_table.py \
 	tests/data/test_decode.py tests/data/test_folder.py tests/data/test_sites.py \
-	tests/engines/flower/test_stragglers.py tests/engines/flower/test_fuzz.py
+	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
 .DEFAULT_GOAL := help
 .PHONY: help configs errors demo federation test test-deployment test-slow torture bench check format clean \
@@ -26,7 +26,7 @@ federation: $(VENV)/flower ## Train over TLS: a coordinator and three sites as p
 	$(BIN)/fedsemi federation configs/federation.toml --out runs/federation
 
 test-deployment: $(VENV)/flower $(VENV)/dev ## Test a real deployment: keys, kills, restarts, bits
-	$(BIN)/python -m pytest -m slow tests/engines/flower
+	$(BIN)/python -m pytest -m slow tests/deployment
 
 test: check ## Install, then run the checks and the fast tests
 	$(BIN)/python -m pytest -n 2
@@ -47,10 +47,11 @@ configs: $(VENV)/core ## Write the configs of the paper anew, from the profile `
 errors: $(VENV)/core ## Write docs/errors.md anew, from the table of codes
 	$(BIN)/python -m fedsemi.error_codes docs/errors.md
 
-check: $(VENV)/dev ## Lint and type-check
+check: $(VENV)/dev ## Lint, type-check, and check who imports whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 format: $(VENV)/dev ## Format the code
 	$(BIN)/ruff format .

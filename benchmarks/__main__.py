@@ -22,7 +22,7 @@ from benchmarks.precision import precision
 from benchmarks.reference import cores, reference
 from benchmarks.reveals import reveals
 from fedsemi.engines.allocator import keep_freed_memory
-from fedsemi.session import available_cores
+from fedsemi.use.session import available_cores
 
 ITEMS: dict[str, Callable[[int], Section]] = {
     "limit": limit,

@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from statistics import fmean
 
-from fedsemi.config import load_config
+from fedsemi.config.experiment import load_config
 from fedsemi.engines.in_process import one_thread
 from fedsemi.simulation.attack_suite import (
     AGGREGATIONS,

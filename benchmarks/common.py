@@ -22,10 +22,10 @@ from fedsemi.data.augment import Views, pre_size
 from fedsemi.data.client import Client
 from fedsemi.engines.in_process import InProcess
 from fedsemi.engines.workers import Workers
-from fedsemi.local import Setup
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
-from fedsemi.rounds import run
+from fedsemi.objectives.workbench import Setup
+from fedsemi.server.rounds import run
 
 ROOT = Path(__file__).parent.parent
 MET, MISSED = "met", "**missed**"

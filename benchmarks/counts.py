@@ -14,9 +14,9 @@ import numpy as np
 
 from benchmarks.common import Section
 from benchmarks.reveals import IMAGES, SEEDS, SIMULATED, Bench, inverted, make_bench
-from fedsemi.blueprint import Blueprint
-from fedsemi.bounds import BOUNDS
-from fedsemi.config import make_experiment
+from fedsemi.config.blueprint import Blueprint
+from fedsemi.config.experiment import make_experiment
+from fedsemi.deployment.site.bounds import BOUNDS
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Weights
 from fedsemi.methods import METHODS

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import Section
-from fedsemi.build import Simulation, build
-from fedsemi.cli.federation import deal_out
-from fedsemi.config import make_experiment
-from fedsemi.engines.flower.simulate import conduct_on_loopback
-from fedsemi.engines.flower.trial import run_trial
-from fedsemi.experiment import Step, conduct
+from fedsemi.cli.deployment import deal_out
+from fedsemi.config.experiment import make_experiment
+from fedsemi.deployment.one_machine.simulate import conduct_on_loopback
+from fedsemi.deployment.one_machine.trial import run_trial
+from fedsemi.runs.records import Step
+from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
 
 _NETWORKS: dict[str, tuple[dict[str, Any], int]] = {
     "ResNet-8, width 4": ({"name": "resnet8", "width": 4}, 60),

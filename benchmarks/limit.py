@@ -16,9 +16,9 @@ from benchmarks.common import (
     make_setup,
     medians,
 )
-from fedsemi.local import Setup
 from fedsemi.models import Classifier
 from fedsemi.models.folding import folded
+from fedsemi.objectives.workbench import Setup
 
 BATCH = 64
 

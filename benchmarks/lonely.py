@@ -14,13 +14,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
-from fedsemi.build import build
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.engines.in_process import one_thread
-from fedsemi.experiment import Judge, conduct, run_stages
+from fedsemi.server.stages import Judge, run_stages
 from fedsemi.simulation.attack_suite import HONEST, LAST
 from fedsemi.simulation.attacked import AttackedEngine
 from fedsemi.simulation.attacks import Scene
+from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.storage import make_folder, write_weights
 
 HERE = Path(__file__).parent

@@ -33,7 +33,7 @@ from benchmarks.common import (
 from fedsemi.data.client import Client
 from fedsemi.data.randaugment import CUTOUT_FILL, DRAWS, RANGES
 from fedsemi.engines.workers import Workers
-from fedsemi.local import Setup
+from fedsemi.objectives.workbench import Setup
 
 _ENHANCE = {
     "Brightness": ImageEnhance.Brightness,

@@ -22,16 +22,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.common import Section
+from fedsemi.client.wire import METRICS
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Client
 from fedsemi.data.dataset import ImageSet
 from fedsemi.data.datasets import load
-from fedsemi.local import LocalTraining, Setup
 from fedsemi.messages import CLASS_COUNT, DIVERSITY, ClientInfo, Task, Update, Weights
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
+from fedsemi.objectives.workbench import LocalTraining, Setup
 from fedsemi.seeds import seed_of
-from fedsemi.wire import METRICS
 
 Table = npt.NDArray[np.float64]
 

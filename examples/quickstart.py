@@ -3,10 +3,10 @@
 Run it with `python examples/quickstart.py`; it takes about a minute on a CPU.
 """
 
-from fedsemi.build import build
-from fedsemi.config import make_experiment
-from fedsemi.experiment import conduct
-from fedsemi.session import available_cores
+from fedsemi.config.experiment import make_experiment
+from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
+from fedsemi.use.session import available_cores
 
 EXPERIMENT = {
     "data": {"name": "digits", "image_size": 16, "pre_size": 18, "flip": False},

@@ -14,15 +14,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from fedsemi.build import Simulation, build
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Client
-from fedsemi.local import LocalTraining, Setup, Workbench
 from fedsemi.messages import Update
 from fedsemi.models import ModelSpec
+from fedsemi.objectives.workbench import LocalTraining, Setup, Workbench
 from fedsemi.seeds import Streams
-from fedsemi.session import train
+from fedsemi.simulation.build import Simulation, build
+from fedsemi.use.session import train
 
 _SHARED = Path(__file__).parents[2] / "shared" / "data"
 if _SHARED.is_dir():

@@ -17,14 +17,14 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import fedsemi
-import fedsemi.run_folder
-from fedsemi.build import build
+import fedsemi.runs.folder
 from fedsemi.cli import app
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import ConfigError, StorageError
-from fedsemi.experiment import conduct
-from fedsemi.session import carry_on
+from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.storage import cannot_write
+from fedsemi.use.session import carry_on
 
 PACKAGE = Path(fedsemi.__file__).parent
 DOCS = Path(__file__).parents[1] / "docs"
@@ -93,7 +93,7 @@ CONTENT: dict[str, Any] = {
 @pytest.fixture
 def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the second checkpoint of a run find no room, and all later ones some."""
-    write, calls = fedsemi.run_folder.write_checkpoint, []
+    write, calls = fedsemi.runs.folder.write_checkpoint, []
 
     def fail_once(path: Path, *rest: Any) -> None:
         calls.append(path)
@@ -101,7 +101,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
             raise cannot_write(path, 1000, OSError(errno.ENOSPC, "No space left"))
         write(path, *rest)
 
-    monkeypatch.setattr("fedsemi.run_folder.write_checkpoint", fail_once)
+    monkeypatch.setattr("fedsemi.runs.folder.write_checkpoint", fail_once)
 
 
 def command_in(error: BaseException | None) -> list[str]:
@@ -142,7 +142,7 @@ def test_the_command_after_a_coordinators_full_disk_is_the_coordinators(
     full_disk: None, tmp_path: Path
 ) -> None:
     pytest.importorskip("flwr")
-    from fedsemi.engines.flower.deployed import open_run
+    from fedsemi.deployment.coordinator.deployed import open_run
 
     simulation = build(make_experiment(CONTENT))
     coordinator = tmp_path / "trial x" / "coordinator"

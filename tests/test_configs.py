@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 import fedsemi
-from fedsemi.build import build
-from fedsemi.config import load_config, make_experiment, settings_model
+from fedsemi.config.experiment import load_config, make_experiment, settings_model
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.profiles import read_profile
 from fedsemi.evidence.shipped import SHIPPED, arm_name, text_of
-from fedsemi.experiment import Step, conduct
+from fedsemi.runs.records import Step
+from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
 
 ROOT = Path(fedsemi.__file__).parent / "configs"
 CONFIGS = sorted(ROOT.rglob("*.toml"))

@@ -63,7 +63,7 @@ def test_pictures_are_private_from_the_moment_they_exist(tmp_path, born, make_cl
 
 def test_keys_are_private_from_the_moment_they_exist(tmp_path, born):
     pytest.importorskip("flwr")
-    from fedsemi.engines.flower.certificates import make_certificates
+    from fedsemi.deployment.certificates import make_certificates
 
     make_certificates(tmp_path / "coordinator", [tmp_path / "site-0"], ["127.0.0.1"])
     keys = [m for path, m in born if ".key." in path.name and ".pub" not in path.name]
@@ -76,7 +76,7 @@ def test_keys_are_private_from_the_moment_they_exist(tmp_path, born):
 
 def test_memories_are_private_from_the_moment_they_exist(tmp_path, born):
     pytest.importorskip("flwr")
-    from fedsemi.engines.flower.memory import MemoryStore
+    from fedsemi.deployment.site.memory_store import MemoryStore
 
     store = MemoryStore(tmp_path / "memory")
     store.put(0, 0, 1, {"pseudo_label": torch.zeros(3)})
@@ -89,7 +89,7 @@ def test_what_flower_writes_is_private(tmp_path):
     pytest.importorskip("flwr")
     import sys
 
-    from fedsemi.engines.flower import processes
+    from fedsemi.deployment import processes
 
     home = tmp_path / "flower"
     home.mkdir(mode=0o755)
@@ -152,6 +152,20 @@ def test_a_log_is_not_written_through_a_link(tmp_path, write):
     with pytest.raises(StorageError, match="FS1201"):
         write(tmp_path / "metrics.jsonl")
     assert victim.read_text() == "precious"
+
+
+def test_a_log_of_the_coordinator_is_private_and_not_written_through_a_link(tmp_path):
+    pytest.importorskip("flwr")
+    from fedsemi.deployment import processes
+
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (tmp_path / "coordinator.log").symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic links"):
+        processes.add_line(tmp_path / "coordinator.log", "site 0 joined")
+    assert victim.read_text() == "precious"
+    processes.add_line(tmp_path / "refused.log", "run 1")
+    assert mode(tmp_path / "refused.log") == 0o600
 
 
 def test_a_folder_that_is_open_to_others_is_closed(tmp_path):

@@ -2,16 +2,10 @@
 
 The smallest whole method, on a model that is one number:
 
->>> from dataclasses import dataclass, replace
 >>> import torch
 >>> from fedsemi.contributions import by_data_size
 >>> from fedsemi.messages import ClientInfo, Update
->>> from fedsemi.weights import weighted_mean
->>> class MeanOfIds:
-...     def init(self, weights, clients, seed=0):
-...         return ServerState(weights, tuple(clients), seed=seed)
-...     def plan(self, state):                                        # on the server
-...         return [state.task(client) for client in state.clients]
+>>> class MeanOfIds(Method):
 ...     def train(self, task, client, memory):                        # on the client
 ...         learned = {"x": torch.tensor([float(task.client)])}
 ...         return Update(task.client, task.round, learned, 10, 0), memory
@@ -25,99 +19,189 @@ The smallest whole method, on a model that is one number:
 >>> state = method.aggregate(state, updates)
 >>> state.round, float(state.weights["x"])
 (1, 3.0)
+
+All else that a method may say of itself is below, with a default. The settings of a
+method are the fields of its dataclass; the first one is `setup`.
 """
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Protocol, Self, TypeVar
+from dataclasses import Field, dataclass, fields, is_dataclass
+from typing import Any, ClassVar, Generic, Literal, cast
 
 from torch import Tensor
 
 from fedsemi.data.client import Client
-from fedsemi.gate import GateState
+from fedsemi.errors import ProtocolError
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.seeds import seed_of
-from fedsemi.weights import weighted_mean
+from fedsemi.state import S, ServerState
+
+Need = Literal["labels", "unlabeled images"]
 
 
 @dataclass(frozen=True)
-class ServerState:
-    """All that the server remembers; methods extend it with fields of their own."""
+class Provenance:
+    """Where a method comes from: a line of `fedsemi methods`."""
 
-    weights: Weights
-    clients: tuple[ClientInfo, ...]
-    round: int = 0
-    seed: int = 0
-    contributions: Mapping[int, float] = field(default_factory=dict)
-    """Share of each client in the last mean, by client id."""
-    gate: GateState = field(default_factory=GateState)
-    """What the gate remembers; methods leave it alone."""
-    good: ServerState | None = None
-    """Where the guard returns to if labeled clients find that a model is worse."""
-    parts: Weights = field(default_factory=dict)
-    """What travels and is averaged with the classifier but is not part of it, e.g. a
-    projector or a second head. It is neither tested nor handed to the next stage."""
-    running_mean: Weights = field(default_factory=dict)
-    """Mean of the models so far, if one is kept; see running_mean.py."""
+    paper: str = "not published"
+    """Short title and venue."""
+    year: int | None = None
+    learner: str = "its own"
+    """How clients learn."""
+    aggregation: str = "its own"
+    """How the server joins what they learned."""
+    note: str = ""
+    """What a reader has to know before quoting a result."""
 
     @property
-    def also_tested(self) -> Mapping[str, Weights]:
-        """Further models of the round that are worth a test, by name."""
+    def reference(self) -> str:
+        """Title, venue and year in one line."""
+        return self.paper if self.year is None else f"{self.paper} {self.year}"
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A statistic that a method's server step reads: its length and its range."""
+
+    size: int
+    low: float = 0.0
+    high: float = math.inf
+    senders: Literal["unlabeled", "labeled"] = "unlabeled"
+    """Clients with such data must send it; others may."""
+    counts: bool = False
+    """Whether it counts a client's samples, so that the register bounds its sum."""
+    of_pseudo_labels: bool = False
+    """Whether a class has it only if a pseudo-label fell there."""
+
+    def due_from(self, client: ClientInfo) -> bool:
+        """Say whether this client must send it."""
+        labeled = self.senders == "labeled"
+        return bool(client.num_labeled if labeled else client.num_unlabeled)
+
+
+class Method(ABC, Generic[S]):
+    """A whole FedSemi method. It holds settings, never state, and can be pickled."""
+
+    name: ClassVar[str] = ""
+    """Its name in a config; a method from outside is named `module:Class` there."""
+    provenance: ClassVar[Provenance] = Provenance()
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    """What somebody in the federation must have."""
+    labels_only: ClassVar[bool] = False
+    """Whether it asks labeled clients alone, and learns from nothing but labels."""
+    pseudo_labels: ClassVar[bool] = False
+    """Whether unlabeled clients count by pseudo-labels; the gate notes if there are
+    none."""
+    own_metrics: ClassVar[frozenset[str]] = frozenset()
+    """Names of the numbers that its clients send for the log beside the usual ones."""
+
+    @classmethod
+    def settings(cls) -> list[Field[Any]]:
+        """List the fields that a config may set."""
+        own: tuple[Field[Any], ...] = fields(cls) if is_dataclass(cls) else ()
+        return [field for field in own if field.name != "setup"]
+
+    @property
+    def statistics(self) -> Mapping[str, Statistic]:
+        """What `aggregate` reads of a reply beside the model. All else is refused."""
         return {}
 
-    @cached_property
-    def whole(self) -> Weights:
-        """All that travels: the classifier and the parts beside it."""
-        return {**self.weights, **self.parts} if self.parts else self.weights
+    @property
+    def metrics(self) -> frozenset[str]:
+        """Names of all numbers that its clients may send for the log."""
+        return self.own_metrics
 
-    def task(self, client: ClientInfo, group: int = 0, **broadcast: Tensor) -> Task:
-        """Make this round's task for one client."""
-        seed = seed_of(self.seed, "task", self.round, client.id, group)
-        return Task(client.id, self.round, self.whole, broadcast, group, seed)
+    @property
+    def questions(self) -> int:
+        """Most tasks that one client may get in a round: of all groups and phases."""
+        return 2
 
-    def mixed(self, updates: Sequence[Update], shares: Tensor) -> Weights:
-        """Average the updates; what the shares leave to one stays on these weights."""
-        return weighted_mean(self.whole, [u.weights for u in updates], shares)
+    @property
+    def anchor_sha256(self) -> str:
+        """Hash of random networks that all clients must have alike; "" without any."""
+        return ""
 
-    def advanced(
-        self, weights: Weights, updates: Sequence[Update], shares: Tensor
-    ) -> Self:
-        """Close the round with new weights and the shares that made them."""
-        contributions: dict[int, float] = {}
-        for update, share in zip(updates, shares.tolist(), strict=True):
-            contributions[update.client] = contributions.get(update.client, 0) + share
-        return replace(
-            self,
-            weights={key: weights[key] for key in self.weights},
-            round=self.round + 1,
-            contributions=contributions,
-            parts={key: weights[key] for key in self.parts},
-        )
+    def contributions(self, updates: Sequence[Update]) -> Tensor | None:
+        """Return the share of each update, [K], where the mean is one of shares."""
+        return None
 
+    def gentler(self) -> tuple[float, Method[S]] | None:
+        """Return a labeled share half-way to one, and the method with that share.
 
-S = TypeVar("S", bound=ServerState)
-
-
-class Method(Protocol[S]):
-    """A whole FedSemi method. It holds settings, never state, and can be pickled."""
+        None if it has no such share.
+        """
+        return None
 
     def init(self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0) -> S:
         """Return the server's state before the first round."""
-        ...
+        self.check_needs(clients)
+        return cast(S, ServerState(weights, tuple(clients), seed=seed))
 
     def plan(self, state: S) -> Sequence[Task]:
         """Say what each client shall do next (server)."""
-        ...
+        return [state.task(client) for client in state.clients]
 
+    @abstractmethod
     def train(
         self, task: Task, client: Client, memory: Memory
     ) -> tuple[Update, Memory]:
         """Carry out one task (client). The memory is empty on the first visit."""
-        ...
+
+    @abstractmethod
+    def aggregate(self, state: S, updates: Sequence[Update]) -> S:
+        """Combine the answers (server).
+
+        The round is over once `state.round` grows; until then the method is asked for
+        the plan of its next phase.
+        """
+
+    def check_needs(self, clients: Sequence[ClientInfo]) -> None:
+        """Refuse a federation that lacks what the method needs."""
+        labeled = any(client.num_labeled for client in clients)
+        if "labels" in self.needs and not labeled:
+            raise ProtocolError(
+                f"{self.name} needs a client with labels, and none of the "
+                f"{len(clients)} clients has any; set partition.labeled_clients or "
+                "labeled_fraction",
+                code="FS2121",
+            )
+        unlabeled = any(client.num_unlabeled for client in clients)
+        if "unlabeled images" in self.needs and not unlabeled:
+            raise ProtocolError(
+                f"{self.name} needs a client with unlabeled images, and none of the "
+                f"{len(clients)} clients has any; use supervised instead",
+                code="FS2122",
+            )
+
+
+class Wrapped(Method[S]):
+    """A method that does as another one; its heirs change a step of it."""
+
+    def __init__(self, method: Method[S]) -> None:
+        self.method = method
+
+    @property
+    def statistics(self) -> Mapping[str, Statistic]:
+        """What the method reads."""
+        return self.method.statistics
+
+    def init(self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0) -> S:
+        """Begin as the method does."""
+        return self.method.init(weights, clients, seed)
+
+    def plan(self, state: S) -> Sequence[Task]:
+        """Plan as the method does."""
+        return self.method.plan(state)
+
+    def train(
+        self, task: Task, client: Client, memory: Memory
+    ) -> tuple[Update, Memory]:
+        """Train as the method does."""
+        return self.method.train(task, client, memory)
 
     def aggregate(self, state: S, updates: Sequence[Update]) -> S:
-        """Combine the answers (server). The round is over once `state.round` grows."""
-        ...
+        """Aggregate as the method does."""
+        return self.method.aggregate(state, updates)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from fedsemi.agreement import AGREED
-from fedsemi.build import build
 from fedsemi.cli import app
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.data.site import Site, write_site
+from fedsemi.deployment.site.agreement import AGREED
 from fedsemi.errors import ConfigError, ProtocolError
+from fedsemi.simulation.build import build
 
 
 @pytest.fixture

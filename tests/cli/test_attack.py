@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from fedsemi.cli import app, attack
 from fedsemi.cli.attack import result_table
 from fedsemi.errors import ConfigError
-from fedsemi.screen import Screen
 from fedsemi.simulation.attack_suite import AGGREGATIONS, Outcome
 from fedsemi.simulation.attacked import ATTACKS
+from fedsemi.text.screen import Screen
 
 CONFIG = """
 [data]

@@ -47,6 +47,19 @@ def test_a_plan_says_whose_partition_is_used(tmp_path: Path) -> None:
     assert "isic18: published partition skin_noniid_beta0.8.pth in 36 of 36" in told
 
 
+@pytest.mark.parametrize(("profile", "warned"), [("paper", True), ("small", False)])
+def test_a_plan_says_where_the_images_are_not_the_papers(
+    tmp_path: Path, profile: str, warned: bool
+) -> None:
+    words = ["reproduce", "table1", "--profile", profile, "--plan", "--no-probe"]
+    words += ["--only", "svhn,cifar100", "--data-dir", str(tmp_path)]
+    for name in ("svhn.npz", "train_32x32.mat", "test_32x32.mat", "cifar100.npz"):
+        (tmp_path / name).touch()
+    told = CliRunner().invoke(app, words).output
+    assert ("cifar100.npz is a compact file" in told) is warned
+    assert "svhn.npz" not in told  # the official files come first
+
+
 def test_methods_are_compared_on_a_config_of_ones_own(tmp_path: Path) -> None:
     config = tmp_path / "mine.toml"
     config.write_text(

@@ -13,7 +13,7 @@ from tests.data.pictures import make_site, save_picture
 from fedsemi.cli.folder_tables import class_table, counted, site_table
 from fedsemi.data.check import Report, check
 from fedsemi.data.site_settings import SitesSettings
-from fedsemi.screen import Screen
+from fedsemi.text.screen import Screen
 
 CLASSES = ["cat", "dog"]
 

@@ -12,7 +12,7 @@ from tests.data.pictures import make_site
 from typer.testing import CliRunner
 
 from fedsemi.cli import app
-from fedsemi.config import load_config
+from fedsemi.config.experiment import load_config
 from fedsemi.errors import CannotCreate, DataError, Mismatch
 
 MODES = ("L", "RGB", "P", "RGBA", "CMYK", "I;16", "LA")

@@ -16,8 +16,8 @@ from tests.data.pictures import make_site, save_picture
 
 import fedsemi
 from fedsemi.cli import main
-from fedsemi.config import load_config
-from fedsemi.printable import printable
+from fedsemi.config.experiment import load_config
+from fedsemi.text.printable import printable
 
 FORGED = "a\nsite 9 joined"
 CLEAR = "b\x1b[2Jb"
@@ -212,7 +212,7 @@ def test_no_module_prints_past_the_screen() -> None:
 
 
 def test_a_command_to_type_is_one_word_for_a_shell_each() -> None:
-    from fedsemi.printable import typed
+    from fedsemi.text.printable import typed
 
     words = ["fedsemi", "it's $HOME", *NAMES, LATIN, "\\'\n", ""]
     bash = ["bash", "-c", f"printf '%s\\0' {typed(*words)}"]

@@ -8,9 +8,8 @@ from typer.testing import CliRunner
 from fedsemi.cli import app, methods
 from fedsemi.cli.methods import sent, shown, total
 from fedsemi.errors import ConfigError
-from fedsemi.ledger import Ledger
 from fedsemi.methods import METHODS
-from fedsemi.methods.provenance import PROVENANCE
+from fedsemi.simulation.ledger import Ledger
 
 LEDGER = Ledger(
     model=1000,
@@ -66,7 +65,8 @@ def test_the_settings_of_a_method_are_shown_with_their_defaults() -> None:
 def test_every_method_has_settings_to_show_and_names_its_paper(name: str) -> None:
     text = " ".join(printed(name).split())
     assert text.startswith(f"{name}: ")
-    assert f"{PROVENANCE[name].paper} {PROVENANCE[name].year}" in text
+    origin = METHODS[name].provenance
+    assert f"{origin.paper} {origin.year}" in text
 
 
 def test_a_slip_in_the_name_gets_the_nearest_method() -> None:
@@ -111,4 +111,4 @@ def test_the_list_is_cut_in_two_where_the_terminal_is_narrow(
 def test_methods_with_a_note_are_marked(measured: list[str]) -> None:
     lines = printed(columns=300).splitlines()
     marked = {line.split()[0] for line in lines if line.rstrip().endswith(" *")}
-    assert marked == {name for name in METHODS if PROVENANCE[name].note}
+    assert marked == {name for name in METHODS if METHODS[name].provenance.note}

@@ -6,7 +6,7 @@ from io import StringIO
 from typing import Any
 
 from fedsemi.cli.value import worth
-from fedsemi.screen import Screen
+from fedsemi.text.screen import Screen
 from fedsemi.valuation.measure import NAMES
 
 

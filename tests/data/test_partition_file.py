@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import torch
 
-from fedsemi.build import build
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.data.partition_file import (
     LABELED_CLASSES,
     find_partition_file,
     read_partition_file,
 )
 from fedsemi.errors import ConfigError, DataError
-from fedsemi.manifest import manifest
+from fedsemi.runs.manifest import manifest
+from fedsemi.simulation.build import build
 
 LABELS = np.array([0, 1, 0, 1, 1])
 CLIENTS = {0: [4, 0], 1: [1, 2, 3]}

@@ -11,16 +11,17 @@ import pytest
 
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Client
+from fedsemi.engine import Engine
 from fedsemi.engines import local_engine
 from fedsemi.engines.in_process import InProcess
 from fedsemi.engines.workers import FEW, Workers
 from fedsemi.errors import ClientFailed, FedSemiError
-from fedsemi.local import Setup
 from fedsemi.messages import Memory, Task, Update
 from fedsemi.methods.semianagg import SemiAnAgg
 from fedsemi.methods.supervised import SupervisedFedAvg
 from fedsemi.models import ModelSpec
-from fedsemi.rounds import Engine, run
+from fedsemi.objectives.workbench import Setup
+from fedsemi.server.rounds import run
 from fedsemi.weights import digest
 
 SETUP = Setup(

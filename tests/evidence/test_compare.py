@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fedsemi.build import build
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import ConfigError
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.compare import OwnConfig, comparison_of, read_own
 from fedsemi.evidence.jobs import job_of
+from fedsemi.simulation.build import build
 
 
 def test_a_config_that_names_its_partition_can_be_compared(small_config):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fedsemi.config import Experiment, Stage, _checked_settings
+from fedsemi.config.experiment import Experiment, Stage, _checked_settings
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.profiles import read_profile
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evidence.made import record, scores_of
 
+from fedsemi.client.evaluate import SCORES
 from fedsemi.errors import StorageError
-from fedsemi.evaluate import SCORES
 from fedsemi.evidence.jobs import Plan
 from fedsemi.evidence.records import (
     by_client,

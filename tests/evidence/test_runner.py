@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from fedsemi.build import build
 from fedsemi.errors import Interrupted, RunInUse
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.jobs import Job, Plan, job_of
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.records import Record, read_records, write_record
 from fedsemi.evidence.runner import Runner
-from fedsemi.experiment import conduct
+from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.weights import digest
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.profiles import Profile, read_profile

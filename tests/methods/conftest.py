@@ -10,7 +10,7 @@ import pytest
 from fedsemi.data.client import Client
 from fedsemi.engines import local_engine
 from fedsemi.messages import Memory, Update, Weights
-from fedsemi.rounds import run
+from fedsemi.server.rounds import run
 
 
 @pytest.fixture

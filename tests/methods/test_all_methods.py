@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 import torch
 
+from fedsemi.client.wire import check_declared
 from fedsemi.data.client import Client
-from fedsemi.gate import Gate
-from fedsemi.local import Setup
-from fedsemi.method import Method, ServerState
-from fedsemi.methods import LABELS_ONLY, METHODS
-from fedsemi.wire import check_declared
+from fedsemi.method import Method
+from fedsemi.methods import METHODS
+from fedsemi.objectives.workbench import Setup
+from fedsemi.server.gate import Gate
+from fedsemi.state import ServerState
 
 SMALL: dict[str, dict[str, Any]] = {
     "cbafed": {"labeled_epochs": 1},
@@ -41,7 +42,7 @@ def one_round(method: Method[Any], clients: list[Client]) -> ServerState:
     """Play one round; every answer must be declared and must pass the gate."""
     weights = method.setup.model.build(0).state_dict()  # type: ignore[attr-defined]
     state: ServerState = method.init(weights, [client.info for client in clients], 7)
-    gate = Gate(statistics=getattr(method, "statistics", {}))
+    gate = Gate(statistics=method.statistics)
     by_id = {client.id: client for client in clients}
     while not state.round:
         tasks, updates = method.plan(state), []
@@ -55,7 +56,7 @@ def one_round(method: Method[Any], clients: list[Client]) -> ServerState:
     return state
 
 
-@pytest.mark.parametrize("name", LABELS_ONLY)
+@pytest.mark.parametrize("name", [n for n in METHODS if METHODS[n].labels_only])
 def test_those_that_need_labels_only_ask_nobody_else(name, tiny_setup, make_client):
     method = METHODS[name](tiny_setup)
     clients = [make_client(0, 8, 0).info, make_client(1, 0, 8).info]

@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from fedsemi.messages import ClientInfo, Update
-from fedsemi.method import ServerState
 from fedsemi.methods.averaging import draw_clients
 from fedsemi.methods.fedavg import FedAvgSemi
 from fedsemi.methods.semianagg import SemiAnAgg
 from fedsemi.objectives.diversity import anchor_seeds
+from fedsemi.state import ServerState
 from fedsemi.weights import digest
 
 

@@ -12,11 +12,12 @@ from torch.testing import assert_close
 
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
-from fedsemi.gate import Gate, GateState
-from fedsemi.guard import Guard
-from fedsemi.local import LocalTraining, Setup
 from fedsemi.messages import CLASS_COUNT, PSEUDO_LABEL, ClientInfo, Update
 from fedsemi.methods.cbafed import CBAFed, CBAFedState
+from fedsemi.objectives.workbench import LocalTraining, Setup
+from fedsemi.server.gate import Gate
+from fedsemi.server.guard import Guard
+from fedsemi.state import GateState
 from fedsemi.weights import weights_of
 
 

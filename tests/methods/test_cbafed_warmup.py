@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.build import Simulation
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
-from fedsemi.local import Setup
 from fedsemi.messages import ClientInfo, Update
 from fedsemi.methods.cbafed_warmup import CBAFedWarmup
+from fedsemi.objectives.workbench import Setup
+from fedsemi.simulation.build import Simulation
 
 
 def _weights_of_each_round(setup: Setup, rounds: int) -> list[float]:

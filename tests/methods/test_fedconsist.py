@@ -10,9 +10,9 @@ import torch
 
 from fedsemi.contributions import by_label_status
 from fedsemi.data.client import Client
-from fedsemi.local import Setup
 from fedsemi.messages import Update
 from fedsemi.methods.fedconsist import FedConsist
+from fedsemi.objectives.workbench import Setup
 
 
 def _update(client: int, labels: int, unlabeled: int) -> Update:

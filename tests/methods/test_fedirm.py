@@ -12,9 +12,9 @@ from torch.testing import assert_close
 
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
-from fedsemi.local import Setup
 from fedsemi.messages import RELATION, ClientInfo, Update
 from fedsemi.methods.fedirm import FedIRM
+from fedsemi.objectives.workbench import Setup
 
 
 def test_unlabeled_clients_join_later(

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fedsemi.learners import PseudoLabeling
+from fedsemi.client.learners import PseudoLabeling
 from fedsemi.methods.fedavg import FedAvgSemi
 from fedsemi.methods.fedrod import FedRoD, FedRoDDual
 from fedsemi.weights import digest

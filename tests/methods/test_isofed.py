@@ -10,9 +10,9 @@ import torch
 
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
-from fedsemi.local import Setup
 from fedsemi.messages import ClientInfo, Update
 from fedsemi.methods.isofed import IsoFed
+from fedsemi.objectives.workbench import Setup
 
 
 def _update(client: int, labels: int, unlabeled: int, x: float, group: int) -> Update:

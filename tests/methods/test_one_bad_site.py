@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.gate import Gate
-from fedsemi.guard import Guard
-from fedsemi.guard_state import Evidence
 from fedsemi.messages import CLASS_COUNT, DIVERSITY, Task, Update
-from fedsemi.methods import LABELS_ONLY, METHODS
-from fedsemi.rounds import closed
+from fedsemi.methods import METHODS
+from fedsemi.server.gate import Gate
+from fedsemi.server.guard import Guard
+from fedsemi.server.guard_state import Evidence
+from fedsemi.server.rounds import one_round
 
 from .test_all_methods import SMALL
 
@@ -62,26 +62,30 @@ FORGERIES: dict[str, Forge] = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name not in LABELS_ONLY])
+@pytest.mark.parametrize("name", [n for n in METHODS if not METHODS[n].labels_only])
 def test_one_bad_site_of_three_leaves_a_finite_model_near_the_others(
     name: str, tiny_setup: Any, make_client: Any
 ) -> None:
     method = METHODS[name](tiny_setup, **SMALL.get(name, {}))
     clients = {0: make_client(0, 8), 1: make_client(1, 0, 8), 2: make_client(2, 0, 8)}
-    statistics = getattr(method, "statistics", {})
-    shares = method.contributions if DIVERSITY in statistics else None
-    gate = Gate(Guard(enabled=True), statistics, evidence=Evidence(shares))
+    shares = method.contributions if DIVERSITY in method.statistics else None
+    gate = Gate(Guard(enabled=True), method.statistics, evidence=Evidence(shares))
     start = tiny_setup.model.build(0).state_dict()
     for forge in FORGERIES.values():
         state = method.init(start, [c.info for c in clients.values()], 7)
         while state.round < ROUNDS:
-            tasks, before = method.plan(state), state
-            replies = [method.train(t, clients[t.client], {})[0] for t in tasks]
-            forged = [
-                forge(u, t) if u.client == 2 else u
-                for u, t in zip(replies, tasks, strict=True)
-            ]
-            check = gate.check(tasks, forged, state.clients, state.gate)
-            state = closed(method, before, state, check)
+            asking = one_round(method, state, gate)
+            tasks = next(asking)
+            while True:
+                replies = [method.train(t, clients[t.client], {})[0] for t in tasks]
+                forged = [
+                    forge(u, t) if u.client == 2 else u
+                    for u, t in zip(replies, tasks, strict=True)
+                ]
+                try:
+                    tasks = asking.send(forged)
+                except StopIteration as over:
+                    state = over.value.state
+                    break
         values = torch.cat([value.flatten().float() for value in state.whole.values()])
         assert values.isfinite().all() and float(values.abs().max()) < 1e3

@@ -13,9 +13,9 @@ from torch.testing import assert_close
 
 from fedsemi.contributions import by_consensus, consensus_start, consensus_weights
 from fedsemi.data.client import Client
-from fedsemi.local import LocalTraining, Setup
 from fedsemi.messages import ClientInfo, Update
 from fedsemi.methods.rscfed import RSCFed
+from fedsemi.objectives.workbench import LocalTraining, Setup
 
 SIZE = torch.tensor([600.0, 800.0, 700.0], dtype=torch.float64)
 FIRST = torch.tensor([True, False, False])

@@ -8,24 +8,24 @@ import pytest
 import torch
 
 from fedsemi.data.client import Client
-from fedsemi.local import Setup
-from fedsemi.methods.self_supervised import SelfSupervised
+from fedsemi.methods.fedbarlow import FedBarlow
+from fedsemi.objectives.workbench import Setup
 
 
 def test_without_a_cosine_the_rate_is_constant(setup: Setup) -> None:
-    method = SelfSupervised(setup)
+    method = FedBarlow(setup)
     assert {method.rate(0.1, round) for round in (0, 5, 10_000)} == {0.1}
 
 
 def test_the_rate_rises_for_ten_rounds_from_nearly_nothing(setup: Setup) -> None:
-    method = SelfSupervised(setup, cosine_rounds=100)
+    method = FedBarlow(setup, cosine_rounds=100)
     assert method.rate(0.1, 0) == pytest.approx(1e-6)
     # Half way: 1e-6 + (0.1 - 1e-6) / 2.
     assert method.rate(0.1, 5) == pytest.approx(0.0500005)
 
 
 def test_then_it_falls_as_half_a_cosine_to_a_floor(setup: Setup) -> None:
-    method = SelfSupervised(setup, cosine_rounds=100)
+    method = FedBarlow(setup, cosine_rounds=100)
     assert method.rate(0.1, 50) == pytest.approx((0.1 + 1e-5) / 2)
     assert method.rate(0.1, 100) == pytest.approx(1e-5)
     assert method.rate(0.1, 200) == pytest.approx(1e-5), "and stays there"
@@ -40,8 +40,8 @@ def test_labels_that_only_monitor_can_be_left_out(
     student = setup.model.build(0)
     feature = torch.ones(8, setup.model.num_features)
 
-    def loss(method: SelfSupervised) -> float:
+    def loss(method: FedBarlow) -> float:
         return method.online(client)(student, [feature], torch.arange(8)).item()
 
-    assert loss(SelfSupervised(setup)) > 0
-    assert loss(SelfSupervised(setup, monitor_labels="none")) == 0
+    assert loss(FedBarlow(setup)) > 0
+    assert loss(FedBarlow(setup, monitor_labels="none")) == 0

@@ -6,16 +6,17 @@ from dataclasses import replace
 import pytest
 import torch
 
+from fedsemi.client.learners import PseudoLabeling
 from fedsemi.data.client import Client
 from fedsemi.engines import local_engine
 from fedsemi.errors import ProtocolError
-from fedsemi.learners import PseudoLabeling
-from fedsemi.local import Setup
 from fedsemi.messages import DIVERSITY, ClientInfo
-from fedsemi.method import ServerState
 from fedsemi.methods.fedavg import FedAvgSemi, UniformSemi
-from fedsemi.methods.semianagg import PermutedSemi, SemiAnAgg
-from fedsemi.rounds import run
+from fedsemi.methods.permuted import PermutedSemi
+from fedsemi.methods.semianagg import SemiAnAgg
+from fedsemi.objectives.workbench import Setup
+from fedsemi.server.rounds import run
+from fedsemi.state import ServerState
 from fedsemi.weights import weights_of
 
 Make = Callable[..., Client]

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fedsemi.learners import AdaptiveAdjustment
+from fedsemi.client.learners import AdaptiveAdjustment
 from fedsemi.messages import CLASS_COUNT
 from fedsemi.methods.semianagg import SemiAnAgg
 from fedsemi.methods.ssil_cdm import SsilCdm

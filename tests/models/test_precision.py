@@ -79,9 +79,9 @@ def test_float32_is_bit_for_bit_what_encoder_and_head_say() -> None:
 
 _GOLDEN = """
 import json, sys, torch
-from fedsemi.build import build
-from fedsemi.config import make_experiment
-from fedsemi.experiment import conduct
+from fedsemi.simulation.build import build
+from fedsemi.config.experiment import make_experiment
+from fedsemi.simulation.conduct import conduct
 from fedsemi.weights import digest
 def flat(weights):
     learned = [weights[k] for k in weights if k.endswith((".weight", ".bias"))]

@@ -8,10 +8,10 @@ from torch.nn import functional as F
 
 from fedsemi.contributions import diversity_weights
 from fedsemi.errors import ProtocolError
-from fedsemi.local import Workbench
 from fedsemi.messages import DIVERSITY
 from fedsemi.models import ModelSpec
 from fedsemi.objectives.diversity import AnchorDiversity, checked_anchor, make_anchor
+from fedsemi.objectives.workbench import Workbench
 
 Make = Callable[..., Workbench]
 

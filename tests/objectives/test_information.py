@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from fedsemi.data.client import Batch, Client
-from fedsemi.local import Setup, Workbench
 from fedsemi.models import Classifier, Output
 from fedsemi.objectives.base import Objective
 from fedsemi.objectives.information import InformationMaximization, PreTrained, entropy
+from fedsemi.objectives.workbench import Setup, Workbench
 from fedsemi.seeds import Streams
 
 BATCH = Batch(torch.tensor([0]), torch.tensor([0]))

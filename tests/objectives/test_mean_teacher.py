@@ -8,12 +8,13 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from fedsemi.client.local import frozen
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Batch, Client
-from fedsemi.local import Setup, Workbench, frozen
 from fedsemi.models import Classifier, ModelSpec
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.mean_teacher import MeanTeacher, sharpened
+from fedsemi.objectives.workbench import Setup, Workbench
 from fedsemi.seeds import Streams
 
 SETUP = Setup(

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from fedsemi.data.client import Client
-from fedsemi.local import Setup
 from fedsemi.models import Classifier
 from fedsemi.objectives.online_head import OnlineHead, pooled
+from fedsemi.objectives.workbench import Setup
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import torch
 
 from fedsemi.data.client import Batch
 from fedsemi.data.ssl_views import ORCHESTRA, first_view
-from fedsemi.local import Workbench
 from fedsemi.messages import CENTROIDS
 from fedsemi.objectives.clustering import Sinkhorn
 from fedsemi.objectives.online_head import OnlineHead
@@ -19,6 +18,7 @@ from fedsemi.objectives.orchestra import (
     orchestra_parts,
     rotated,
 )
+from fedsemi.objectives.workbench import Workbench
 from fedsemi.seeds import Streams
 
 WIDTH = 5

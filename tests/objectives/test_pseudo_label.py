@@ -7,12 +7,12 @@ import torch
 from torch.nn import functional as F
 
 from fedsemi.data.client import Batch
-from fedsemi.local import Workbench
 from fedsemi.objectives.base import SemiSupervised
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.pseudo_label import PseudoLabel
 from fedsemi.objectives.selection import Fixed, Flexible
 from fedsemi.objectives.supervised import Supervised
+from fedsemi.objectives.workbench import Workbench
 
 Make = Callable[..., Workbench]
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from fedsemi.client.local import frozen
 from fedsemi.data.client import Batch, Client
-from fedsemi.local import Setup, Workbench, frozen
 from fedsemi.messages import RELATION
 from fedsemi.models import Classifier
 from fedsemi.objectives.labeler import Labeler
@@ -20,6 +20,7 @@ from fedsemi.objectives.relation import (
     relation_loss,
     relation_matrix,
 )
+from fedsemi.objectives.workbench import Setup, Workbench
 from fedsemi.seeds import Streams
 
 NOTHING, ALL_FOUR = torch.empty(0, dtype=torch.long), torch.arange(4)

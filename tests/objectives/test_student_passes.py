@@ -19,7 +19,6 @@ from torch import Tensor, nn
 
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Batch, Client
-from fedsemi.local import LocalTraining, Setup, Workbench
 from fedsemi.models import Classifier
 from fedsemi.objectives.acr import TwoHeadPseudoLabel
 from fedsemi.objectives.base import Objective
@@ -29,6 +28,7 @@ from fedsemi.objectives.relation import RelatedLabels
 from fedsemi.objectives.selection import Fixed
 from fedsemi.objectives.supervised import Supervised
 from fedsemi.objectives.two_heads import STANDARD, TwoHeadSupervised
+from fedsemi.objectives.workbench import LocalTraining, Setup, Workbench
 from fedsemi.seeds import Streams
 
 _IMAGES = torch.tensor([0, 2], dtype=torch.uint8).view(2, 1, 1, 1)

@@ -7,8 +7,8 @@ import torch
 from torch.nn import functional as F
 
 from fedsemi.data.client import Batch
-from fedsemi.local import Workbench
 from fedsemi.objectives.supervised import Supervised, log_prior
+from fedsemi.objectives.workbench import Workbench
 
 
 def test_balanced_softmax_matches_the_golden_values() -> None:

@@ -22,17 +22,17 @@ import torch
 from rich.console import Console
 
 import fedsemi.storage
-from fedsemi.build import Simulation, build
-from fedsemi.checkpoint import Cursor
-from fedsemi.config import Stage, make_experiment
+from fedsemi.config.experiment import Stage, make_experiment
 from fedsemi.contributions import by_data_size
 from fedsemi.data.client import Client
-from fedsemi.experiment import conduct
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
-from fedsemi.run_folder import RunFolder
+from fedsemi.runs.checkpoint import Cursor
+from fedsemi.runs.folder import RunFolder
 from fedsemi.seeds import Streams
-from fedsemi.session import carry_on
+from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
+from fedsemi.state import ServerState
+from fedsemi.use.session import carry_on
 
 Go = Callable[..., dict[str, Any]]
 TORTURE = bool(os.environ.get("FEDSEMI_TORTURE"))

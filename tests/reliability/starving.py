@@ -19,7 +19,7 @@ from typing import Any
 import torch._dynamo  # noqa: F401  torch imports it with the first optimizer
 
 import fedsemi.cli
-import fedsemi.session
+import fedsemi.use.session
 
 ROOM = 100_000_000
 """Bytes beyond what the process has; with more, this run always ends."""

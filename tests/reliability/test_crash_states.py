@@ -12,8 +12,8 @@ import pytest
 import torch
 
 import fedsemi.storage
-from fedsemi.checkpoint import Checkpoint, write_checkpoint
-from fedsemi.generations import Generations
+from fedsemi.runs.checkpoint import Checkpoint, write_checkpoint
+from fedsemi.runs.generations import Generations
 
 PIECE = 256
 """Writes are cut so small, so that a crash may come inside of each."""

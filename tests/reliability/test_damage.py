@@ -13,9 +13,9 @@ import pytest
 import torch
 
 import fedsemi.storage
-from fedsemi.checkpoint import MAGIC, read_checkpoint, write_checkpoint
 from fedsemi.errors import StorageError
-from fedsemi.generations import Generations
+from fedsemi.runs.checkpoint import MAGIC, read_checkpoint, write_checkpoint
+from fedsemi.runs.generations import Generations
 
 GOLDEN = Path(__file__).parent / "golden" / "schema-1.fsck"
 

@@ -11,16 +11,18 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.build import build
-from fedsemi.config import load_config, make_experiment
+from fedsemi.config.experiment import load_config, make_experiment
+from fedsemi.engine import Engine
 from fedsemi.engines import local_engine
 from fedsemi.engines.in_process import InProcess
 from fedsemi.errors import ProtocolError
-from fedsemi.gate import Check, Gate, GateState
-from fedsemi.guard import Guard
 from fedsemi.messages import ClientInfo, Memory, Task, Update
-from fedsemi.rounds import Engine, run
+from fedsemi.server.gate import Check, Gate, gate_of
+from fedsemi.server.guard import Guard
+from fedsemi.server.rounds import run
 from fedsemi.simulation.attack_suite import run_suite, table_rows
+from fedsemi.simulation.build import build
+from fedsemi.state import GateState
 
 ATTACKS_TOML = Path(__file__).parents[2] / "benchmarks" / "attacks.toml"
 CONTENT: dict[str, Any] = {
@@ -61,7 +63,7 @@ def ends_well(simulation: Any, workers: int, loss: float, seed: int) -> bool:
         lossy = Lossy(engine, loss, seed)
         state = method.init(weights, engine.clients(), seed)
         try:
-            done = list(run(method, lossy, state, 4, simulation.gate(method)))
+            done = list(run(method, lossy, state, 4, gate_of(simulation, method)))
         except ProtocolError as error:
             return (error.code, error.exit_code) == ("FS2201", 76)
     return all(

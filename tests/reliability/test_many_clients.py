@@ -12,10 +12,10 @@ import torch
 
 from fedsemi.contributions import by_supervision
 from fedsemi.engines.mailbox import Mailbox
-from fedsemi.gate import Gate, GateState
-from fedsemi.guard import Guard
 from fedsemi.messages import ClientInfo, Task, Update
-from fedsemi.method import ServerState
+from fedsemi.server.gate import Gate
+from fedsemi.server.guard import Guard
+from fedsemi.state import GateState, ServerState
 
 CLIENTS = 1000
 MODEL = 1 << 20

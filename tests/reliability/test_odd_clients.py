@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 import torch
 
+from fedsemi.client.evaluate import metrics
+from fedsemi.client.learners import PseudoLabeling
 from fedsemi.data.client import Client
 from fedsemi.engines.in_process import InProcess
-from fedsemi.evaluate import metrics
-from fedsemi.learners import PseudoLabeling
-from fedsemi.local import LocalTraining, Setup
 from fedsemi.messages import PSEUDO_LABEL
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
-from fedsemi.rounds import run
+from fedsemi.objectives.workbench import LocalTraining, Setup
+from fedsemi.server.rounds import run
 
 Make = Callable[..., Client]
 

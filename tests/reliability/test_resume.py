@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from fedsemi.build import build
-from fedsemi.checkpoint import Cursor
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import CannotCreate, Mismatch, RunInUse
-from fedsemi.manifest import check_same_run, checkpoint_identity
-from fedsemi.run_folder import RunFolder
-from fedsemi.run_lock import RunLock
+from fedsemi.runs.checkpoint import Cursor
+from fedsemi.runs.folder import RunFolder
+from fedsemi.runs.lock import RunLock
+from fedsemi.runs.manifest import check_same_run, checkpoint_identity
+from fedsemi.simulation.build import build
 
 CURSOR = Cursor(3, 1, 2, 0, "")
 """In the second stage, which has three rounds, after its second round."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 
 MakeRun = Callable[..., Path]
 

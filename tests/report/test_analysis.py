@@ -9,9 +9,9 @@ import pytest
 import torch
 from tests.data.pictures import make_site
 
-from fedsemi.build import Simulation, build
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.report.analysis import federation_facts, subgroup_recall
+from fedsemi.simulation.build import Simulation, build
 
 
 def test_each_subgroup_is_measured_apart() -> None:

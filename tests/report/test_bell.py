@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from fedsemi.alarms import Alarm
-from fedsemi.build import Simulation
 from fedsemi.errors import StorageError
 from fedsemi.report.bell import FILE, Bell
 from fedsemi.report.run import read_run
+from fedsemi.server.alarms import Alarm
+from fedsemi.simulation.build import Simulation
 
 ALARM = Alarm(stage=1, round=2, kind="accuracy", what="It fell.", remedy="Look at it.")
 

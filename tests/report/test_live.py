@@ -18,14 +18,15 @@ from rich.console import Console
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.conftest import made_record
 
-from fedsemi.build import Simulation, build
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import CannotCreate
-from fedsemi.experiment import Step, conduct
 from fedsemi.report.live import LivePage, following
 from fedsemi.report.local_server import HOST, Limits
-from fedsemi.run_folder import RunFolder
-from fedsemi.session import carry_on, follow
+from fedsemi.runs.folder import RunFolder
+from fedsemi.runs.records import Step
+from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
+from fedsemi.use.session import carry_on, follow
 
 QUIET = Console(quiet=True)
 STATUS = "document.getElementById('status').textContent"

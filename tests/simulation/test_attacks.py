@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.build import Simulation, build
-from fedsemi.config import Experiment, make_experiment
+from fedsemi.config.experiment import Experiment, make_experiment
 from fedsemi.errors import ConfigError
 from fedsemi.simulation.adaptive import marked
 from fedsemi.simulation.attack_suite import (
@@ -21,6 +20,7 @@ from fedsemi.simulation.attack_suite import (
     table_rows,
 )
 from fedsemi.simulation.attacked import ATTACKS, NEED_TRUTH
+from fedsemi.simulation.build import Simulation, build
 
 CONTENT: dict[str, Any] = {
     "data": {"name": "synthetic", "train_limit": 80, "test_limit": 20},

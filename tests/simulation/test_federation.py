@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from fedsemi.build import Simulation
 from fedsemi.errors import DataError
+from fedsemi.simulation.build import Simulation
 from fedsemi.simulation.federation import make_federation
 
 
@@ -39,7 +39,7 @@ def test_every_image_is_dealt_once_and_the_oracle_alone_knows_hidden_labels(
 
 
 def test_what_is_held_out_is_learned_from_by_nobody(simulation: Simulation) -> None:
-    from fedsemi.build import load_dataset
+    from fedsemi.simulation.build import load_dataset
 
     dataset = load_dataset(simulation.experiment)
     plain = make_federation(dataset, simulation.partition)

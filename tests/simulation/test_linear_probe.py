@@ -2,9 +2,9 @@ import dataclasses
 
 import pytest
 
-from fedsemi.build import build
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.data.dataset import UNKNOWN
+from fedsemi.simulation.build import build
 from fedsemi.simulation.linear_probe import linear_probe
 
 

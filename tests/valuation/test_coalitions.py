@@ -8,7 +8,7 @@ import torch
 
 from fedsemi.contributions import by_data_size
 from fedsemi.messages import ClientInfo, Update
-from fedsemi.method import ServerState
+from fedsemi.state import ServerState
 from fedsemi.valuation.coalitions import Coalitions
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from fedsemi.build import build
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.report.run import read_run
-from fedsemi.run_folder import MODEL
+from fedsemi.runs.folder import MODEL
+from fedsemi.simulation.build import build
 from fedsemi.storage import read_weights
 from fedsemi.valuation.measure import NAMES, Kind, Valuer, contribution_of, value
 

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from fedsemi.agreement import Agreement, described, read_agreed
-from fedsemi.blueprint import read_blueprint
+from fedsemi.config.blueprint import read_blueprint
 from fedsemi.data.site import read_site
+from fedsemi.deployment.site.agreement import Agreement, described, read_agreed
 from fedsemi.errors import ConfigError
-from fedsemi.screen import say
+from fedsemi.text.screen import say
 
 
 def agree(

@@ -11,10 +11,9 @@ import typer
 from rich.table import Table
 
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides
-from fedsemi.config import load_config
+from fedsemi.config.experiment import load_config
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import ConfigError, nearest
-from fedsemi.screen import Screen
 from fedsemi.simulation.attack_suite import (
     AGGREGATIONS,
     Outcome,
@@ -23,6 +22,7 @@ from fedsemi.simulation.attack_suite import (
 )
 from fedsemi.simulation.attacked import ATTACKS
 from fedsemi.storage import write_whole
+from fedsemi.text.screen import Screen
 
 
 def attack(

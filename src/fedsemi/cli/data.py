@@ -9,13 +9,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fedsemi.build import load_dataset, partition_of, read_folders
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides
-from fedsemi.config import load_config
+from fedsemi.config.experiment import load_config
 from fedsemi.data.datasets import DATASETS, search_path
 from fedsemi.data.show import partition_table, save_heatmap
-from fedsemi.screen import Screen
+from fedsemi.simulation.build import load_dataset, partition_of, read_folders
 from fedsemi.storage import make_folder
+from fedsemi.text.screen import Screen
 
 
 def partition(
@@ -48,7 +48,7 @@ def partition(
 
 
 def datasets(data_dir: DataDir = None) -> None:
-    """List the data sets: whether they are at hand, their licences and sources."""
+    """List the data sets: whether they are at hand, their licenses and sources."""
     table = Table("data set", "what", box=None)
     for column in ("classes", "train / test"):
         table.add_column(column, justify="right", no_wrap=True)

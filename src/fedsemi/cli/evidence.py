@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides, Workers
+from fedsemi.data.datasets import compact_file
 from fedsemi.evidence.catalogue import Artefact, find, only
 from fedsemi.evidence.compare import comparison_of, read_own
 from fedsemi.evidence.estimate import Clock
@@ -21,9 +22,9 @@ from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.records import Record, read_records, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.runner import Runner
-from fedsemi.progress import duration
-from fedsemi.screen import Screen
-from fedsemi.session import available_cores
+from fedsemi.text.screen import Screen
+from fedsemi.use.progress import duration
+from fedsemi.use.session import available_cores
 
 _KB_A_RECORD = 12
 
@@ -78,7 +79,7 @@ def reproduce(
     runner = Runner(
         plan, profile, workers or available_cores(), console, data_dir, device
     )
-    for line in partition_lines(source, plan):
+    for line in (*partition_lines(source, plan), *data_lines(source, plan, data_dir)):
         console.print(line, soft_wrap=True, highlight=False, markup=False)
     # The page always has everything that is known, whatever is run this time.
     _carry_out(runner, known, source, count, plan_only, probe)
@@ -94,6 +95,16 @@ def partition_lines(source: Profile, plan: Plan) -> Iterator[str]:
             yield f"{dataset}: published partition {name} in {used} of {len(jobs)} runs"
         elif name:
             yield f"{dataset}: partition drawn from the seed, not the published {name}"
+
+
+def data_lines(source: Profile, plan: Plan, data_dir: Path | None) -> Iterator[str]:
+    """Say where a profile that is meant for the official files reads compact ones."""
+    for dataset in dict.fromkeys(job.setting.dataset for job in plan.jobs):
+        table = source.tables[dataset]
+        if not table.get("published"):
+            continue
+        if file := compact_file(table["data"]["name"], data_dir):
+            yield f"{dataset}: {file} is a compact file, not the paper's images"
 
 
 def compare(

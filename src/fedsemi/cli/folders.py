@@ -14,22 +14,22 @@ from rich.console import Console
 from rich.text import Text
 
 from fedsemi.cli.folder_tables import class_table, counted, site_table
-from fedsemi.config import load_config
+from fedsemi.config.experiment import load_config
 from fedsemi.data.check import Finding, Report
 from fedsemi.data.check import check as check_folders
+from fedsemi.data.checksums import write_manifest
 from fedsemi.data.label_table import LEFT_OUT, write_left_out
-from fedsemi.data.manifest import write_manifest
 from fedsemi.data.site_settings import SitesSettings
 from fedsemi.data.sites import FolderFederation
+from fedsemi.data.starter import starter_config
 from fedsemi.data.survey import Proposal, Survey, image_size, propose, survey
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import CannotCreate, ConfigError, DataError
 from fedsemi.models import ModelSpec
-from fedsemi.printable import printable, typed
-from fedsemi.progress import duration
-from fedsemi.screen import LINE, Screen
-from fedsemi.starter import starter_config
 from fedsemi.storage import make_folder, write_whole
+from fedsemi.text.printable import printable, typed
+from fedsemi.text.screen import LINE, Screen
+from fedsemi.use.progress import duration
 
 Folders = Annotated[
     list[Path], typer.Argument(help="A folder for each site.", show_default=False)

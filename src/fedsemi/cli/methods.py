@@ -11,11 +11,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fedsemi.explain import known
-from fedsemi.ledger import Ledger, measure
+from fedsemi.config.explain import known
 from fedsemi.methods import METHODS
-from fedsemi.methods.provenance import PROVENANCE
-from fedsemi.screen import Screen
+from fedsemi.simulation.ledger import Ledger, measure
+from fedsemi.text.screen import Screen
 
 TITLES = ("method", "a site sends", "round", "local learner", "aggregation", "paper")
 _NARROW = (
@@ -66,14 +65,14 @@ def _table(titles: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Table:
 def _row(method: str) -> dict[str, str]:
     # Unlabeled clients join FedIRM late; what they send then is of interest.
     settings = {"unlabeled_after": 0} if method == "fedirm" else {}
-    ledger, origin = measure(method, **settings), PROVENANCE[method]
+    ledger, origin = measure(method, **settings), METHODS[method].provenance
     values = (
         method,
         sent(ledger),
         total(ledger),
         origin.learner,
         origin.aggregation,
-        f"{origin.paper} {origin.year}{' *' if origin.note else ''}",
+        f"{origin.reference}{' *' if origin.note else ''}",
     )
     return dict(zip(TITLES, values, strict=True))
 
@@ -104,13 +103,12 @@ def shown(num_bytes: int) -> str:
 def _settings(name: str) -> Table:
     method = METHODS[name]
     what = (inspect.getdoc(method) or "").split("\n")[0]
-    origin = PROVENANCE[name]
+    origin = method.provenance
     note = f" ({origin.note})" if origin.note else ""
-    title = Text(f"{name}: {what}\n{origin.paper} {origin.year}{note}")
+    title = Text(f"{name}: {what}\n{origin.reference}{note}")
     table = Table("setting", "default", title=title, box=None)
-    for field in dataclasses.fields(method):
-        if field.name != "setup":
-            table.add_row(field.name, _shown(field))
+    for field in method.settings():
+        table.add_row(field.name, _shown(field))
     return table
 
 

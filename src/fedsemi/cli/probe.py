@@ -9,15 +9,15 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from fedsemi.build import build
 from fedsemi.cli.options import DataDir
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.engines.in_process import one_thread
 from fedsemi.report.run import read_run
-from fedsemi.run_folder import MODEL
-from fedsemi.screen import Screen
+from fedsemi.runs.folder import MODEL
+from fedsemi.simulation.build import build
 from fedsemi.simulation.linear_probe import linear_probe
 from fedsemi.storage import read_weights
+from fedsemi.text.screen import Screen
 
 
 class Which(StrEnum):

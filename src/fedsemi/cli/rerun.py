@@ -9,16 +9,16 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from fedsemi.build import Simulation, build
 from fedsemi.cli.options import DataDir, Workers
-from fedsemi.config import load_config
+from fedsemi.config.experiment import load_config
 from fedsemi.errors import Mismatch
-from fedsemi.experiment import conduct
-from fedsemi.manifest import identity
-from fedsemi.printable import typed
-from fedsemi.run_folder import RunFolder, read_json
-from fedsemi.screen import Screen
-from fedsemi.session import available_cores, carry_on
+from fedsemi.runs.folder import RunFolder, read_json
+from fedsemi.runs.manifest import identity
+from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
+from fedsemi.text.printable import typed
+from fedsemi.text.screen import Screen
+from fedsemi.use.session import available_cores, carry_on
 
 _DIGESTS = ("model_sha256", "metrics_sha256")
 

@@ -14,8 +14,8 @@ from fedsemi.report.build import report as build_report
 from fedsemi.report.diff import differences
 from fedsemi.report.live import following
 from fedsemi.report.run import read_run
-from fedsemi.screen import Screen, say
 from fedsemi.storage import make_folder, write_whole
+from fedsemi.text.screen import Screen, say
 
 RunPath = Annotated[Path, typer.Argument(help="Folder of a run.", show_default=False)]
 

@@ -12,21 +12,22 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from fedsemi.build import Simulation, build
+from fedsemi.cli.demo import run_demo
 from fedsemi.cli.folders import show_folders
 from fedsemi.cli.options import DataDir, Overrides, Workers, require_flower
-from fedsemi.config import load_config
-from fedsemi.config_file import CONFIGS
-from fedsemi.demo import run_demo
+from fedsemi.config.experiment import load_config
+from fedsemi.config.files import CONFIGS
 from fedsemi.errors import ConfigError, Mismatch, StorageError
-from fedsemi.experiment import Step, conduct
-from fedsemi.printable import typed
-from fedsemi.progress import client_table, duration
 from fedsemi.report.live import following
 from fedsemi.report.run import Run, read_run
-from fedsemi.run_folder import RunFolder, read_json, resuming
-from fedsemi.screen import Screen
-from fedsemi.session import available_cores, carry_on
+from fedsemi.runs.folder import RunFolder, read_json, resuming
+from fedsemi.runs.records import Step
+from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
+from fedsemi.text.printable import typed
+from fedsemi.text.screen import Screen
+from fedsemi.use.progress import client_table, duration
+from fedsemi.use.session import available_cores, carry_on
 
 Result = tuple[Step | None, dict[str, Any]]
 Watch = Callable[[Iterator[Step]], Result]
@@ -184,7 +185,7 @@ def _config_of(run: Path) -> Path:
 
 def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Result:
     require_flower()
-    from fedsemi.engines.flower.simulate import conduct_on_ray
+    from fedsemi.deployment.one_machine.simulate import conduct_on_ray
 
     if folder.start is not None:
         raise ConfigError(

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from fedsemi import exports
 from fedsemi.cli.see import RunPath
-from fedsemi.predict import Predictions, predictions
 from fedsemi.report.run import read_run
-from fedsemi.screen import Screen, say
 from fedsemi.storage import make_folder, write_whole
+from fedsemi.text.screen import Screen, say
+from fedsemi.use import exports
+from fedsemi.use.predict import Predictions, predictions
 
 
 class Format(StrEnum):

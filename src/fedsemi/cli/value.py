@@ -10,20 +10,20 @@ import typer
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from fedsemi.build import build
 from fedsemi.cli.options import DataDir, Workers
 from fedsemi.cli.see import RunPath
-from fedsemi.config import make_experiment
+from fedsemi.config.experiment import make_experiment
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import StorageError
+from fedsemi.report.ranks import FEWEST
 from fedsemi.report.run import read_run
-from fedsemi.run_folder import MODEL
-from fedsemi.screen import Screen
-from fedsemi.session import available_cores
+from fedsemi.runs.folder import MODEL
+from fedsemi.simulation.build import build
 from fedsemi.storage import read_weights, write_whole
+from fedsemi.text.screen import Screen
+from fedsemi.use.session import available_cores
 from fedsemi.valuation.measure import Kind, Valuer
 from fedsemi.valuation.measure import value as value_clients
-from fedsemi.valuation.ranks import FEWEST
 
 _DEFAULT = [Kind.marginal, Kind.shapley, Kind.warm]
 

@@ -167,6 +167,14 @@ def search_path(data_dir: Path | None = None) -> list[Path]:
     return [Path("data"), Path.home() / ".cache" / "fedsemi"]
 
 
+def compact_file(name: str, data_dir: Path | None = None) -> Path | None:
+    """Return the compact file that `load` would read for want of the official ones."""
+    find = DATASETS[name].find
+    found = (find(folder) for folder in search_path(data_dir)) if find else ()
+    files = next((each for each in found if each), ())
+    return next((path for path in files if path.suffix == ".npz"), None)
+
+
 def _check_options(source: DatasetSource, image_size: int | None, split: str) -> None:
     if image_size is not None and image_size < 1:
         raise DataError(f"image_size = {image_size}; it must be above 0", "FS3005")

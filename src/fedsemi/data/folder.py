@@ -18,17 +18,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fedsemi.data.checksums import Entry, differs, read_manifest
 from fedsemi.data.client import Client
 from fedsemi.data.dataset import UNKNOWN, ImageSet
 from fedsemi.data.decode import Bytes, Pixels, decode, is_image
 from fedsemi.data.folder_labels import Known, known_labels, refuse_foreign
 from fedsemi.data.held_out import hold_out
 from fedsemi.data.label_table import FOREIGN, LeftOut
-from fedsemi.data.manifest import Entry, differs, read_manifest
 from fedsemi.data.readers.files import kept
 from fedsemi.data.safe_files import Refused, read_regular, walk
 from fedsemi.data.site_settings import SitesSettings, existing
 from fedsemi.errors import DataError
+from fedsemi.text.printable import printable
 
 # A row of the cache: facts as JSON in this many bytes, then the pixels.
 _FACTS = 320
@@ -239,7 +240,10 @@ def _decode_all(folder: Path, files: Sequence[str], pixels: Pixels) -> Bytes:
 
 
 def _written(fact: _Fact) -> Bytes:
-    text = json.dumps([fact.mode, fact.size, fact.code, fact.reason[:150]])
+    # What a decoder says may quote the file: letters that JSON spells with six each
+    # would be cut in the middle.
+    plain = printable(fact.reason).encode("ascii", "backslashreplace").decode()
+    text = json.dumps([fact.mode[:30], fact.size, fact.code, plain[:130]])
     return np.frombuffer(text.encode().ljust(_FACTS)[:_FACTS], dtype=np.uint8)
 
 

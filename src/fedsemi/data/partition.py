@@ -21,8 +21,8 @@ from fedsemi.data.published import read_published
 from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.schemes import SCHEMES, check_request, labeled_first, split_labeled
 from fedsemi.errors import DataError, nearest
-from fedsemi.json_text import parsed
 from fedsemi.storage import write_whole
+from fedsemi.text.json_text import parsed
 
 Rows = npt.NDArray[np.int64]
 LabeledClients = int | Sequence[int] | Literal["all"]

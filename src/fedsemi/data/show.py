@@ -13,7 +13,7 @@ from rich.table import Table
 
 from fedsemi.data.partition import ClientIndex, Partition
 from fedsemi.errors import CannotCreate
-from fedsemi.printable import printable
+from fedsemi.text.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,9 @@ import torch
 from fedsemi.data.client import Client
 from fedsemi.data.dataset import ImageSet
 from fedsemi.errors import DataError
-from fedsemi.json_text import parsed_object
 from fedsemi.messages import Weights
 from fedsemi.storage import make_folder, read_weights, write_weights, write_whole
+from fedsemi.text.json_text import parsed_object
 
 _IMAGES = "site.safetensors"
 _ABOUT = "site.json"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any
 
 import torch
 
 from fedsemi.data.client import Client
+from fedsemi.engine import Engine
 from fedsemi.errors import ClientFailed, FedSemiError, OutOfMemory, lacks_memory
 from fedsemi.messages import ClientInfo, Memory, Task, Update
 from fedsemi.method import Method
 
 
-class InProcess:
+class InProcess(Engine):
     """Runs tasks in this process, on one torch thread.
 
     One thread, because the number of threads changes the bits of a result and is to be
@@ -44,10 +45,8 @@ class InProcess:
         """Give clients their memories back."""
         self._memories = dict(memories)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self, failed: bool = False) -> None:
+        """Forget what clients remember."""
         self._memories.clear()
 
     def _train(self, task: Task) -> Update:

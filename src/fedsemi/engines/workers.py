@@ -15,11 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import torch
 
 from fedsemi.data.client import Client
+from fedsemi.engine import Engine
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import train_client
 from fedsemi.engines.mailbox import Mailbox
@@ -44,7 +45,7 @@ class _Job:
     reply: str
 
 
-class Workers:
+class Workers(Engine):
     """Runs tasks in worker processes; the result has the same bits as `InProcess`."""
 
     def __init__(
@@ -99,13 +100,11 @@ class Workers:
         for client, memory in memories.items():
             self._mailbox.put(f"memory-{client}", memory)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def close(self, failed: bool = False) -> None:
+        """End the workers and remove what they shared."""
         for pipe, process in zip(self._pipes, self._processes, strict=True):
             pipe.close()
-            if kind is None:
+            if not failed:
                 process.join(timeout=5)
             process.kill()
             process.join()

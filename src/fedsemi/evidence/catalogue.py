@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from fedsemi.client.evaluate import Score
 from fedsemi.errors import ConfigError, nearest
-from fedsemi.evaluate import Score
 
 Source = Literal["result", "probe-all", "probe-labeled"]
 Kind = Literal[

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedsemi.config import Experiment, load_config, make_experiment
+from fedsemi.client.evaluate import MAIN_SCORES
+from fedsemi.config.experiment import Experiment, load_config, make_experiment
+from fedsemi.config.explain import known
 from fedsemi.errors import ConfigError
-from fedsemi.evaluate import MAIN_SCORES
 from fedsemi.evidence.catalogue import Artefact, Cell, Chart, Setting
-from fedsemi.explain import known
 from fedsemi.methods import METHODS
 
 _BOUNDS = ("warm-up", "lower", "upper")
@@ -88,7 +88,7 @@ def _stages(stages: Sequence[Mapping[str, Any]], method: str) -> list[dict[str, 
     if method in _BOUNDS:
         rounds = sum(stage["rounds"] for stage in stages)
         return [{"method": "supervised", "rounds": rounds, "local": last["local"]}]
-    names = {field.name for field in fields(METHODS[method])} - {"setup"}
+    names = {field.name for field in METHODS[method].settings()}
     shared = {"rounds", "local", *(names if last["method"] != method else last)}
     kept = {key: value for key, value in last.items() if key in shared}
     return [*before, {**kept, "method": method}]

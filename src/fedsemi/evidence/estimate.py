@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import mean
 
-from fedsemi.build import build
-from fedsemi.config import Experiment
+from fedsemi.config.experiment import Experiment
 from fedsemi.engines.in_process import one_thread
 from fedsemi.evidence.jobs import Job
 from fedsemi.evidence.records import Record
 from fedsemi.evidence.runner import Runner
-from fedsemi.experiment import conduct
+from fedsemi.simulation.build import build
+from fedsemi.simulation.conduct import conduct
 
 _ROUNDS = 3
 """Rounds of a probe: one that prepares clients, one, and one with a test."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from fedsemi.config import Experiment
+from fedsemi.config.experiment import Experiment
 from fedsemi.evidence.arms import ARMS, WARM_UPS
 from fedsemi.evidence.catalogue import Setting
 

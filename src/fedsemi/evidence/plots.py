@@ -12,7 +12,7 @@ from fedsemi.evidence.catalogue import Chart, Setting
 from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.stats import spread
-from fedsemi.valuation.ranks import Correlation, correlations
+from fedsemi.report.ranks import Correlation, correlations
 
 Plot = dict[str, Any]
 

@@ -9,8 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from fedsemi.config import Experiment, make_experiment
-from fedsemi.config_file import apply_override
+from fedsemi.config.experiment import Experiment, make_experiment
+from fedsemi.config.files import apply_override
 from fedsemi.data.partition_file import find_partition_file
 from fedsemi.errors import ConfigError
 from fedsemi.evidence.arms import CONSTANTS, FLEX, Arm, Step, arm_of

@@ -10,12 +10,12 @@ from typing import Any
 import torch
 
 import fedsemi
+from fedsemi.client.evaluate import MAIN_SCORES, SCORES
 from fedsemi.errors import StorageError
-from fedsemi.evaluate import MAIN_SCORES, SCORES
 from fedsemi.evidence.jobs import Job, record_path
-from fedsemi.json_text import parsed_object
-from fedsemi.run_folder import METRICS, read_json
+from fedsemi.runs.folder import METRICS, read_json
 from fedsemi.storage import make_folder, write_whole
+from fedsemi.text.json_text import parsed_object
 
 TESTS = 5
 """The score of a run is its mean over the last five tests."""

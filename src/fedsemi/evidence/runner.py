@@ -11,18 +11,18 @@ from typing import Any
 
 from rich.console import Console
 
-from fedsemi.build import Simulation, build
-from fedsemi.config import Experiment
+from fedsemi.config.experiment import Experiment
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import Interrupted, RunInUse
 from fedsemi.evidence.jobs import Job, Plan
 from fedsemi.evidence.records import Record, make_record, write_record
-from fedsemi.experiment import conduct
-from fedsemi.run_folder import MODEL, RunFolder
-from fedsemi.screen import Screen
-from fedsemi.session import carry_on
+from fedsemi.runs.folder import MODEL, RunFolder
+from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.simulation.linear_probe import linear_probe
 from fedsemi.storage import read_weights
+from fedsemi.text.screen import Screen
+from fedsemi.use.session import carry_on
 
 _PATIENCE = 5.0
 """Seconds between two looks at what another process is working on."""

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fedsemi.config_file import CONFIGS
+from fedsemi.config.files import CONFIGS
+from fedsemi.config.protection import GuardSettings
 from fedsemi.evidence.arms import arm_of
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.tables import TABLES
-from fedsemi.guard import Guard
 from fedsemi.storage import make_folder
 
 TITLES = {
@@ -135,7 +135,7 @@ def _claim(dataset: str, config: str) -> str:
 
 def _without_defaults(name: str, section: Mapping[str, Any]) -> dict[str, Any]:
     # Not even off: `fedsemi deal` guards a config that does not speak of it.
-    if name == "guard" and section == {"enabled": Guard().enabled}:
+    if name == "guard" and section == {"enabled": GuardSettings().enabled}:
         return {}
     return {key: value for key, value in section.items() if value is not None}
 

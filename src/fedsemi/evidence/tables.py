@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from fedsemi.evaluate import Score
+from fedsemi.client.evaluate import Score
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Artefact, Cell, setting
 

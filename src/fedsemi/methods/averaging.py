@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated, Self
 
 import torch
 from pydantic import Field
 from torch import Tensor
 
+from fedsemi.client.learners import Learner, ProbeMaker, PseudoLabeling
+from fedsemi.client.local import answer
 from fedsemi.data.client import Client
-from fedsemi.learners import Learner, PseudoLabeling, parts_of
-from fedsemi.local import Setup, answer
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
+from fedsemi.method import Method
+from fedsemi.objectives.workbench import Setup
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.settings import Count, Share
+from fedsemi.state import ServerState
+
+ANY_LEARNER = "any, see `learner`"
 
 
 @dataclass(frozen=True)
-class Averaging:
+class Averaging(Method[ServerState]):
     """Everybody learns, the server averages; a method says with which shares."""
 
-    pseudo_labels: ClassVar[bool] = True
-    """Unlabeled clients count by pseudo-labels; the gate notes if there are none."""
+    pseudo_labels = True
 
     setup: Setup
     learner: Learner = field(default_factory=PseudoLabeling)
@@ -32,20 +37,35 @@ class Averaging:
     participation: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Part of the clients that is asked in each round, drawn anew."""
 
+    @abstractmethod
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return the share of each update."""
-        raise NotImplementedError
+
+    @property
+    def metrics(self) -> frozenset[str]:
+        """What method and learner log."""
+        return self.own_metrics | self.learner.own_metrics
+
+    def broadcast(self) -> Mapping[str, Tensor]:
+        """Return what every task brings beside the model."""
+        return {}
+
+    def probe(self, task: Task) -> ProbeMaker | None:
+        """Return what measures the teacher's features on the way, if anything."""
+        return None
 
     def init(
         self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
     ) -> ServerState:
         """Begin with these weights."""
-        parts = self.setup.first_parts(weights, parts_of(self.learner))
+        self.check_needs(clients)
+        parts = self.setup.first_parts(weights, self.learner.parts)
         return ServerState(weights, tuple(clients), seed=seed, parts=parts)
 
     def plan(self, state: ServerState) -> Sequence[Task]:
         """Ask every client that takes part to learn."""
-        return [state.task(client) for client in self.present(state)]
+        told = self.broadcast()
+        return [state.task(client, 0, **told) for client in self.present(state)]
 
     def present(self, state: ServerState) -> Sequence[ClientInfo]:
         """Draw this round's clients."""
@@ -55,8 +75,8 @@ class Averaging:
         self, task: Task, client: Client, memory: Memory
     ) -> tuple[Update, Memory]:
         """Learn on one client."""
-        make, parts = self.learner.objective, parts_of(self.learner)
-        return answer(task, client, memory, self.setup, make, parts)
+        make = partial(self.learner.objective, probe=self.probe(task))
+        return answer(task, client, memory, self.setup, make, self.learner.parts)
 
     def aggregate(self, state: ServerState, updates: Sequence[Update]) -> ServerState:
         """Average the updates with the method's shares."""
@@ -74,6 +94,11 @@ class SemiAveraging(Averaging):
     """Where that share moves in a straight line; it stays if left out."""
     ramp_rounds: Count = 100
     """Rounds until it is there."""
+
+    def gentler(self) -> tuple[float, Self]:
+        """Go half of the way to labels alone."""
+        share = (1 + self.labeled_share) / 2
+        return share, replace(self, labeled_share=share, labeled_share_end=None)
 
     def labeled_share_in(self, updates: Sequence[Update]) -> float:
         """Return the labeled share of the round that these updates answer."""

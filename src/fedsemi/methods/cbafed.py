@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
+from fedsemi.client.local import answer, frozen
 from fedsemi.contributions import by_data_size, statistic
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, Workbench, answer, frozen, with_epochs
 from fedsemi.messages import (
     CLASS_COUNT,
     PSEUDO_LABEL,
@@ -30,7 +29,7 @@ from fedsemi.messages import (
     Update,
     Weights,
 )
-from fedsemi.methods.needs import need_labels
+from fedsemi.method import Method, Provenance, Statistic
 from fedsemi.methods.residual import ResidualState, is_due, over_epochs
 from fedsemi.models import Classifier
 from fedsemi.objectives.base import SemiSupervised, View
@@ -41,7 +40,7 @@ from fedsemi.objectives.class_balanced import (
     select,
 )
 from fedsemi.objectives.supervised import Supervised
-from fedsemi.replies import Statistic
+from fedsemi.objectives.workbench import Setup, Workbench, with_epochs
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.settings import Count, Positive, Share
 from fedsemi.weights import blend
@@ -56,11 +55,18 @@ class CBAFedState(ResidualState):
 
 
 @dataclass(frozen=True)
-class CBAFed:
+class CBAFed(Method[CBAFedState]):
     """Class-balanced pseudo-labels, weighed by their number, with residual weights."""
 
-    pseudo_labels: ClassVar[bool] = True
-    """Unlabeled clients count by pseudo-labels; the gate notes if there are none."""
+    name = "cbafed"
+    provenance = Provenance(
+        "CBAFed, CVPR",
+        2023,
+        "class-balanced pseudo-labels",
+        "by labels and pseudo-labels, mixed with older models",
+    )
+    needs = frozenset({"labels"})
+    pseudo_labels = True
 
     setup: Setup
     cap: Share = 0.95
@@ -93,7 +99,7 @@ class CBAFed:
         self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
     ) -> CBAFedState:
         """Begin with these weights, which are the first residual too."""
-        need_labels("cbafed", clients)
+        self.check_needs(clients)
         return CBAFedState(weights, tuple(clients), seed=seed, residual=weights)
 
     def plan(self, state: CBAFedState) -> Sequence[Task]:

@@ -11,21 +11,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from fedsemi.client.local import answer
 from fedsemi.contributions import by_data_size
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, answer
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.methods.needs import need_labels
+from fedsemi.method import Method, Provenance
 from fedsemi.methods.residual import ResidualState, is_due
 from fedsemi.objectives.base import View
 from fedsemi.objectives.supervised import Supervised
+from fedsemi.objectives.workbench import Setup
 from fedsemi.settings import Count, Share
 from fedsemi.weights import blend
 
 
 @dataclass(frozen=True)
-class CBAFedWarmup:
+class CBAFedWarmup(Method[ResidualState]):
     """Labeled clients learn; every few rounds most of an older model comes back."""
+
+    name = "cbafed-warmup"
+    provenance = Provenance(
+        "CBAFed, CVPR", 2023, "labels", "by labels, mixed with older models"
+    )
+    needs = frozenset({"labels"})
+    labels_only = True
 
     setup: Setup
     ensemble_every: Count = 5
@@ -39,7 +47,7 @@ class CBAFedWarmup:
         self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
     ) -> ResidualState:
         """Begin with these weights."""
-        need_labels("cbafed-warmup", clients)
+        self.check_needs(clients)
         return ResidualState(weights, tuple(clients), seed=seed)
 
     def plan(self, state: ResidualState) -> Sequence[Task]:

@@ -13,12 +13,18 @@ from torch import Tensor
 
 from fedsemi.contributions import by_data_size, by_supervision, uniform
 from fedsemi.messages import Update
-from fedsemi.methods.averaging import Averaging, SemiAveraging
+from fedsemi.method import Provenance
+from fedsemi.methods.averaging import ANY_LEARNER, Averaging, SemiAveraging
 
 
 @dataclass(frozen=True)
 class FedAvg(Averaging):
     """Weights by the number of labels and confident pseudo-labels together."""
+
+    name = "fedavg"
+    provenance = Provenance(
+        "FedAvg, AISTATS", 2017, ANY_LEARNER, "by labels and pseudo-labels together"
+    )
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return n_k / n."""
@@ -29,6 +35,11 @@ class FedAvg(Averaging):
 class FedAvgSemi(SemiAveraging):
     """Labels and pseudo-labels are weighed apart and joined half and half (Eq. 2)."""
 
+    name = "fedavg-semi"
+    provenance = Provenance(
+        "SemiAnAgg, TMLR", 2024, ANY_LEARNER, "labels half, pseudo-labels half", "Eq. 2"
+    )
+
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return Eq. 2."""
         return by_supervision(updates, self.labeled_share_in(updates))
@@ -37,6 +48,11 @@ class FedAvgSemi(SemiAveraging):
 @dataclass(frozen=True)
 class UniformSemi(SemiAveraging):
     """Every unlabeled client counts the same: the control for SemiAnAgg's weights."""
+
+    name = "uniform-semi"
+    provenance = Provenance(
+        "fedsemi", 2026, ANY_LEARNER, "labels half, unlabeled sites alike", "a control"
+    )
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return equal shares of the unlabeled half."""

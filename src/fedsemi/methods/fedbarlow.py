@@ -11,17 +11,27 @@ from dataclasses import dataclass
 from torch import nn
 
 from fedsemi.data.client import Client
-from fedsemi.local import Workbench
 from fedsemi.messages import Memory, Task, Update
+from fedsemi.method import Provenance
 from fedsemi.methods.self_supervised import SelfSupervised
 from fedsemi.models import Classifier
 from fedsemi.objectives.barlow_twins import BarlowTwins, barlow_projector
+from fedsemi.objectives.workbench import Workbench
 from fedsemi.settings import Count, NotNegative, Positive
 
 
 @dataclass(frozen=True)
 class FedBarlow(SelfSupervised):
     """Two views of an image agree, and no two outputs of a projector say the same."""
+
+    name = "fedbarlow"
+    provenance = Provenance(
+        "FedBarlow in SemiAnAgg",
+        2024,
+        "two views, no labels",
+        "by number of images",
+        "a warm-up; the projector is sent and averaged",
+    )
 
     projector_width: Count = 2048
     """Of all three layers of the projector."""

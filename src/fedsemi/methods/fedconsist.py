@@ -9,25 +9,36 @@ their size, never on what they learned.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
+from fedsemi.client.local import answer
 from fedsemi.contributions import by_label_status
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, Workbench, answer
-from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
+from fedsemi.messages import Memory, Task, Update
+from fedsemi.method import Method, Provenance
 from fedsemi.objectives.base import Objective, SemiSupervised
 from fedsemi.objectives.consistency import SoftConsistency
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.supervised import Supervised
+from fedsemi.objectives.workbench import Setup, Workbench
 from fedsemi.settings import NotNegative, Share
+from fedsemi.state import ServerState
 
 
 @dataclass(frozen=True)
-class FedConsist:
+class FedConsist(Method[ServerState]):
     """Weak and strong views agree; labeled and unlabeled sites have fixed shares."""
+
+    name = "fedconsist"
+    provenance = Provenance(
+        "FedConsist, MedIA",
+        2021,
+        "weak-strong consistency",
+        "labels half, unlabeled by size",
+        "our reading",
+    )
 
     setup: Setup
     unsupervised_weight: NotNegative = 1.0
@@ -35,15 +46,10 @@ class FedConsist:
     labeled_share: Share = 0.5
     """Share of the mean that goes to labeled data."""
 
-    def init(
-        self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
-    ) -> ServerState:
-        """Begin with these weights."""
-        return ServerState(weights, tuple(clients), seed=seed)
-
-    def plan(self, state: ServerState) -> Sequence[Task]:
-        """Ask every client to learn."""
-        return [state.task(client) for client in state.clients]
+    def gentler(self) -> tuple[float, FedConsist]:
+        """Go half of the way to labels alone."""
+        share = (1 + self.labeled_share) / 2
+        return share, replace(self, labeled_share=share)
 
     def train(
         self, task: Task, client: Client, memory: Memory

@@ -17,18 +17,18 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from fedsemi.client.local import answer
 from fedsemi.contributions import statistic
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, Workbench, answer
 from fedsemi.messages import RELATION, ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
-from fedsemi.methods.needs import need_labels
+from fedsemi.method import Method, Provenance, Statistic
 from fedsemi.objectives.base import Objective, SemiSupervised
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.mean_teacher import MeanTeacher
 from fedsemi.objectives.relation import RelatedLabels, RelationMatching
-from fedsemi.replies import Statistic
+from fedsemi.objectives.workbench import Setup, Workbench
 from fedsemi.settings import Count, NotNegative, Share, Whole
+from fedsemi.state import ServerState
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,18 @@ class FedIRMState(ServerState):
 
 
 @dataclass(frozen=True)
-class FedIRM:
+class FedIRM(Method[FedIRMState]):
     """Mean teachers that match the class relations of labeled clients."""
+
+    name = "fedirm"
+    provenance = Provenance(
+        "FedIRM, MICCAI",
+        2021,
+        "mean teacher, relation matching",
+        "plain mean",
+        "without dropout",
+    )
+    needs = frozenset({"labels"})
 
     setup: Setup
     unlabeled_after: Whole = 20
@@ -69,7 +79,7 @@ class FedIRM:
         self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
     ) -> FedIRMState:
         """Begin with these weights."""
-        need_labels("fedirm", clients)
+        self.check_needs(clients)
         return FedIRMState(weights, tuple(clients), seed=seed)
 
     def plan(self, state: FedIRMState) -> Sequence[Task]:

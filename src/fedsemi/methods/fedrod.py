@@ -11,18 +11,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from fedsemi.client.local import answer
 from fedsemi.data.client import Client
-from fedsemi.learners import parts_of
-from fedsemi.local import Workbench, answer
 from fedsemi.messages import Memory, Task, Update
+from fedsemi.method import Provenance
 from fedsemi.methods.fedavg import FedAvgSemi
 from fedsemi.objectives.personal_head import PersonalHead
+from fedsemi.objectives.workbench import Workbench
 
 
 @dataclass(frozen=True)
 class FedRoD(FedAvgSemi):
     """Balanced softmax for the global head; a personal head learns the labels."""
 
+    name = "fedrod"
+    provenance = Provenance(
+        "FedRoD in SemiAnAgg",
+        2024,
+        "balanced softmax, personal head",
+        "FedAvg-Semi",
+        "our reading; its global model is that of fedavg-semi",
+    )
+    own_metrics = frozenset({"personal_loss"})
     dual: ClassVar[bool] = False
 
     def train(
@@ -31,7 +41,7 @@ class FedRoD(FedAvgSemi):
         """Learn as FedAvg-Semi does, with a personal head on the side."""
         local = replace(self.setup.local, loss="balanced-softmax")
         setup = replace(self.setup, local=local)
-        parts = parts_of(self.learner)
+        parts = self.learner.parts
         return answer(task, client, memory, setup, self._objective, parts)
 
     def _objective(self, bench: Workbench) -> PersonalHead:
@@ -42,4 +52,12 @@ class FedRoD(FedAvgSemi):
 class FedRoDDual(FedRoD):
     """FedRoD whose personal heads learn pseudo-labels and help to make them."""
 
+    name = "fedrod-dual"
+    provenance = Provenance(
+        "FedRoD in SemiAnAgg",
+        2024,
+        "balanced softmax, personal head labels too",
+        "FedAvg-Semi",
+        "our reading, 'Dual' is not defined in the paper",
+    )
     dual: ClassVar[bool] = True

@@ -16,18 +16,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from fedsemi.client.local import answer
 from fedsemi.contributions import by_num_images
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, Workbench, answer, with_epochs
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
-from fedsemi.methods.needs import need_labels, need_unlabeled
+from fedsemi.method import Method, Provenance
 from fedsemi.objectives.base import Objective, View
 from fedsemi.objectives.information import InformationMaximization, PreTrained
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.mean_teacher import MeanTeacher
 from fedsemi.objectives.supervised import Supervised
+from fedsemi.objectives.workbench import Setup, Workbench, with_epochs
 from fedsemi.settings import NotNegative, Share, Whole
+from fedsemi.state import ServerState
 
 _LABELED, _UNLABELED = 0, 1
 
@@ -48,8 +49,18 @@ class IsoFedState(ServerState):
 
 
 @dataclass(frozen=True)
-class IsoFed:
+class IsoFed(Method[IsoFedState]):
     """Isolated means of labeled and unlabeled clients, by turns (our reading)."""
+
+    name = "isofed"
+    provenance = Provenance(
+        "IsoFed, MICCAI",
+        2023,
+        "a mean teacher",
+        "labeled and unlabeled by turns",
+        "our reading",
+    )
+    needs = frozenset({"labels", "unlabeled images"})
 
     setup: Setup
     pretrain_epochs: Whole = 0
@@ -68,8 +79,7 @@ class IsoFed:
         self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
     ) -> IsoFedState:
         """Begin with these weights; both kinds of data are needed."""
-        need_labels("isofed", clients)
-        need_unlabeled("isofed", clients)
+        self.check_needs(clients)
         return IsoFedState(weights, tuple(clients), seed=seed)
 
     def plan(self, state: IsoFedState) -> Sequence[Task]:

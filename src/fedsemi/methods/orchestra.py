@@ -17,16 +17,16 @@ from torch.nn import functional as F
 
 from fedsemi.contributions import statistic
 from fedsemi.data.client import Client
-from fedsemi.local import Workbench
 from fedsemi.messages import CENTROIDS, ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
+from fedsemi.method import Provenance, Statistic
 from fedsemi.methods.self_supervised import SelfSupervised
 from fedsemi.models import Classifier
 from fedsemi.objectives.clustering import CentroidFit, Sinkhorn
 from fedsemi.objectives.orchestra import LocalClusters, Orchestra, orchestra_parts
-from fedsemi.replies import Statistic
+from fedsemi.objectives.workbench import Workbench
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.settings import Count, NotNegative, Positive, Share
+from fedsemi.state import ServerState
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,15 @@ class OrchestraState(ServerState):
 @dataclass(frozen=True)
 class OrchestraStage(SelfSupervised):
     """A moving target and the model agree on clusters; rotations help."""
+
+    name = "orchestra"
+    provenance = Provenance(
+        "Orchestra, ICML",
+        2022,
+        "shared clusters, no labels",
+        "by number of images",
+        "a warm-up; projector and target are sent",
+    )
 
     lr: Positive = 0.003
     """Learning rate of everything but the head."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from fedsemi.messages import Weights
-from fedsemi.method import ServerState
 from fedsemi.models import Classifier
+from fedsemi.state import ServerState
 from fedsemi.weights import blend, weights_of
 
 

@@ -13,22 +13,29 @@ from dataclasses import dataclass
 
 import torch
 
+from fedsemi.client.local import answer
 from fedsemi.contributions import by_consensus
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, Workbench, answer
-from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
+from fedsemi.messages import Memory, Task, Update
+from fedsemi.method import Method, Provenance
 from fedsemi.objectives.base import Objective, SemiSupervised, View
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.mean_teacher import MeanTeacher
 from fedsemi.objectives.supervised import Supervised
+from fedsemi.objectives.workbench import Setup, Workbench
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.settings import Count, NotNegative, Positive, Share
+from fedsemi.state import ServerState
 
 
 @dataclass(frozen=True)
-class RSCFed:
+class RSCFed(Method[ServerState]):
     """Groups of mean teachers, averaged by their distance from the group's mean."""
+
+    name = "rscfed"
+    provenance = Provenance(
+        "RSCFed, CVPR", 2022, "mean teacher", "by closeness to each group's mean"
+    )
 
     setup: Setup
     groups: Count = 3
@@ -54,11 +61,10 @@ class RSCFed:
     legacy_distance: bool = False
     """Let batch norm's step counters enter the distance, as released."""
 
-    def init(
-        self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
-    ) -> ServerState:
-        """Begin with these weights."""
-        return ServerState(weights, tuple(clients), seed=seed)
+    @property
+    def questions(self) -> int:
+        """A client may be drawn into every group."""
+        return max(self.groups, 2)
 
     def plan(self, state: ServerState) -> Sequence[Task]:
         """Draw the groups; within one, no client twice."""

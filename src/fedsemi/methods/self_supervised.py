@@ -10,23 +10,17 @@ from typing import Literal
 
 import torch
 
+from fedsemi.client.local import ObjectiveMaker, answer, frozen, recall
 from fedsemi.contributions import by_data_size, by_num_images
 from fedsemi.data.client import Client
-from fedsemi.local import (
-    ObjectiveMaker,
-    Parts,
-    Setup,
-    Workbench,
-    answer,
-    frozen,
-    recall,
-)
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
+from fedsemi.method import Method
 from fedsemi.models import Classifier
 from fedsemi.objectives.online_head import OnlineHead, pooled
+from fedsemi.objectives.workbench import Parts, Setup, Workbench
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.settings import NotNegative, Positive, Whole
+from fedsemi.state import ServerState
 from fedsemi.weights import weighted_mean
 
 _RAMP_ROUNDS = 10
@@ -35,8 +29,10 @@ _FLOOR = 1e-5
 
 
 @dataclass(frozen=True)
-class SelfSupervised:
+class SelfSupervised(Method[ServerState]):
     """Every client learns from all its images; the server averages by their number."""
+
+    own_metrics = frozenset({"online_accuracy"})
 
     setup: Setup
     lr: Positive = 0.008
@@ -60,10 +56,6 @@ class SelfSupervised:
             torch.default_generator.manual_seed(seed_of(seed, "parts"))
             parts = self.setup.first_parts(weights, self.parts)
         return ServerState(weights, tuple(clients), seed=seed, parts=parts)
-
-    def plan(self, state: ServerState) -> Sequence[Task]:
-        """Ask every client to learn."""
-        return [state.task(client) for client in state.clients]
 
     def learn(
         self, task: Task, client: Client, memory: Memory, make: ObjectiveMaker

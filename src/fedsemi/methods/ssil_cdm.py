@@ -16,15 +16,15 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from fedsemi.client.learners import AdaptiveAdjustment
+from fedsemi.client.local import answer
 from fedsemi.contributions import by_data_size, by_supervision
 from fedsemi.data.client import Client
-from fedsemi.learners import AdaptiveAdjustment, parts_of
-from fedsemi.local import answer
 from fedsemi.messages import CLASS_COUNT, ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
+from fedsemi.method import Provenance, Statistic
 from fedsemi.methods.averaging import SemiAveraging
 from fedsemi.objectives.two_heads import smoothed
-from fedsemi.replies import Statistic
+from fedsemi.state import ServerState
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,15 @@ class PriorState(ServerState):
 @dataclass(frozen=True)
 class SsilCdm(SemiAveraging):
     """Two heads and adaptive logit adjustment on every client (ACR)."""
+
+    name = "ssil-cdm"
+    provenance = Provenance(
+        "ACR in SemiAnAgg",
+        2024,
+        "two heads, adaptive adjustment",
+        "FedAvg-Semi, or FedAvg",
+        "our reading, no code released",
+    )
 
     learner: AdaptiveAdjustment = field(default_factory=AdaptiveAdjustment)
     """How clients learn."""
@@ -86,7 +95,7 @@ class SsilCdm(SemiAveraging):
     ) -> tuple[Update, Memory]:
         """Learn with both heads."""
         make = partial(self.learner.objective, prior=task.broadcast.get("prior"))
-        return answer(task, client, memory, self.setup, make, parts_of(self.learner))
+        return answer(task, client, memory, self.setup, make, self.learner.parts)
 
     def aggregate(self, state: ServerState, updates: Sequence[Update]) -> PriorState:
         """Average, and pool the class counts that came."""

@@ -12,25 +12,27 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from fedsemi.client.local import answer
 from fedsemi.contributions import by_data_size
 from fedsemi.data.client import Client
-from fedsemi.local import Setup, answer
-from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
-from fedsemi.method import ServerState
+from fedsemi.messages import Memory, Task, Update
+from fedsemi.method import Method, Provenance
 from fedsemi.objectives.supervised import Supervised
+from fedsemi.objectives.workbench import Setup
+from fedsemi.state import ServerState
 
 
 @dataclass(frozen=True)
-class SupervisedFedAvg:
+class SupervisedFedAvg(Method[ServerState]):
     """Labeled clients learn from their labels; unlabeled ones are not asked."""
 
-    setup: Setup
+    name = "supervised"
+    provenance = Provenance(
+        "FedAvg, AISTATS", 2017, "labels", "by number of labels", "bounds, warm-up"
+    )
+    labels_only = True
 
-    def init(
-        self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
-    ) -> ServerState:
-        """Begin with these weights."""
-        return ServerState(weights, tuple(clients), seed=seed)
+    setup: Setup
 
     def plan(self, state: ServerState) -> Sequence[Task]:
         """Ask the clients that have labels."""

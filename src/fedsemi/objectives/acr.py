@@ -6,8 +6,6 @@ Need, CVPR 2023.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -18,9 +16,7 @@ from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective
 from fedsemi.objectives.labeler import Probe
 from fedsemi.objectives.two_heads import STRENGTH, both_heads, smoothed
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.workbench import Workbench
 
 _CHUNK = 256
 

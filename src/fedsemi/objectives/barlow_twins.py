@@ -7,7 +7,6 @@ Reduction, ICML 2021.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
@@ -16,9 +15,7 @@ from fedsemi.data.ssl_views import two_views
 from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective
 from fedsemi.objectives.online_head import OnlineHead
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.workbench import Workbench
 
 PROJECTOR = "projector"
 

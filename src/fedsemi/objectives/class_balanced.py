@@ -7,7 +7,6 @@ Learning, CVPR 2023 (CBAFed).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -17,9 +16,7 @@ from fedsemi.data.client import Batch, Client
 from fedsemi.messages import CLASS_COUNT, Task, Update
 from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.workbench import Workbench
 
 _CHUNK = 256
 

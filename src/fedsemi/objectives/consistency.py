@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -11,9 +9,7 @@ from fedsemi.data.client import Batch
 from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective
 from fedsemi.objectives.labeler import Labeler
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.workbench import Workbench
 
 
 class SoftConsistency(Objective):

@@ -5,9 +5,9 @@ SemiAnAgg, Section 4: "Semi-Supervised Anchor-Based Aggregation", TMLR 2024.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import torch
 from torch import Tensor, nn
@@ -15,13 +15,12 @@ from torch.nn import functional as F
 
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import DIVERSITY
+from fedsemi.method import Statistic
 from fedsemi.models import Classifier, ModelSpec
 from fedsemi.objectives.labeler import Probe
+from fedsemi.objectives.workbench import Workbench
 from fedsemi.seeds import seed_of
 from fedsemi.weights import digest
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
 
 _CHUNK = 128
 
@@ -53,6 +52,49 @@ def checked_anchor(model: ModelSpec, seed: int, sha256: str) -> Classifier:
 def anchor_seeds(first: int, count: int) -> list[int]:
     """Name the seeds of several anchors; the first anchor is that of one alone."""
     return [first, *(seed_of(first, "anchor", i) for i in range(1, count))]
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """What the server says of the random networks that all clients shall have."""
+
+    model: ModelSpec
+    seed: int
+    count: int = 1
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the anchor's weights; of several anchors, their hashes in a row."""
+        seeds = anchor_seeds(self.seed, self.count)
+        return "".join(make_anchor(self.model, seed)[1] for seed in seeds)
+
+    def announcement(self) -> dict[str, Tensor]:
+        """Return what a task brings: the seed, and the hash of what it must give."""
+        sha256 = torch.tensor(list(bytes.fromhex(self.sha256)), dtype=torch.uint8)
+        return {"anchor_seed": torch.tensor(self.seed), "anchor_sha256": sha256}
+
+
+def announced_probe(
+    model: ModelSpec, told: Mapping[str, Tensor]
+) -> Callable[[Workbench], Probe]:
+    """Make the anchors that a task announces, or refuse; return what measures them."""
+    announced = bytes(told["anchor_sha256"].tolist())
+    hashes = [announced[i : i + 32].hex() for i in range(0, len(announced), 32)]
+    seeds = anchor_seeds(int(told["anchor_seed"]), len(hashes))
+    anchors = [
+        checked_anchor(model, seed, sha256)
+        for seed, sha256 in zip(seeds, hashes, strict=True)
+    ]
+    return partial(make_probe, anchors)
+
+
+def diversity_statistic(model: ModelSpec) -> dict[str, Statistic]:
+    """Declare what Eq. 4 reads: a number for each class.
+
+    It is two at most, if cosines can be negative.
+    """
+    high = 1 + model.signed_features
+    return {DIVERSITY: Statistic(model.num_classes, 0, high, of_pseudo_labels=True)}
 
 
 def make_probe(anchors: Sequence[Classifier], bench: Workbench) -> Probe:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor
 
 from fedsemi.data.client import Batch
 from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.workbench import Workbench
 
 
 class InformationMaximization(Objective):

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor, nn
 
-from fedsemi.calibration import EDGES, as_metrics, bins_of
-from fedsemi.messages import PSEUDO_LABEL
+from fedsemi.messages import PSEUDO_LABEL, Memory
 from fedsemi.models import Classifier, Output
 from fedsemi.models.folding import folded
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.calibration import EDGES, as_metrics, bins_of
+from fedsemi.objectives.workbench import Workbench
 
 _CHUNK = 128  # larger batches leave the processor's cache and take a tenth longer
 
@@ -38,6 +34,16 @@ class Probe(nn.Module):
     def metrics(self) -> dict[str, float]:
         """Say what is worth logging."""
         return {}
+
+
+def pseudo_labels_in(memory: Memory) -> Tensor | None:
+    """Find this round's pseudo-labels in what a client remembers, -1 for unsure ones.
+
+    A memory is a state dict: the labeler's buffer lies below the names of the
+    objectives around it.
+    """
+    found = (memory[name] for name in memory if name.split(".")[-1] == PSEUDO_LABEL)
+    return next(found, None)
 
 
 class Labeler(nn.Module):

@@ -6,8 +6,6 @@ sharpened targets as in RSCFed (CVPR 2022).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor
 
@@ -15,9 +13,7 @@ from fedsemi.data.client import Batch
 from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective, View
 from fedsemi.objectives.labeler import Labeler
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.workbench import Workbench
 
 
 class MeanTeacher(Objective):

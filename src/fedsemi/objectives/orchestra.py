@@ -10,7 +10,6 @@ import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -24,9 +23,7 @@ from fedsemi.models.copying import copied
 from fedsemi.objectives.base import Objective
 from fedsemi.objectives.clustering import Sinkhorn, balanced_kmeans
 from fedsemi.objectives.online_head import OnlineHead
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.workbench import Workbench
 
 PROJECTOR, ROTATION, TARGET = "projector", "rotation", "target"
 

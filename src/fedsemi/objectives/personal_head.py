@@ -7,7 +7,6 @@ Classification (FedRoD), ICLR 2022.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -17,9 +16,7 @@ from fedsemi.data.client import Batch
 from fedsemi.messages import PSEUDO_LABEL
 from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.workbench import Workbench
 
 
 class PersonalHead(Objective):

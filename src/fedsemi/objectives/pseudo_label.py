@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -13,9 +13,7 @@ from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.selection import Selection
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.workbench import Workbench
 
 Teacher = Literal["global", "local"]
 

@@ -6,8 +6,6 @@ Relation Matching, MICCAI 2021 (FedIRM).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -19,9 +17,7 @@ from fedsemi.objectives.base import Objective
 from fedsemi.objectives.information import entropy
 from fedsemi.objectives.mean_teacher import MeanTeacher
 from fedsemi.objectives.supervised import log_prior
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.workbench import Workbench
 
 _TEMPERATURE = 2.0
 

@@ -7,7 +7,6 @@ NeurIPS 2020.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -16,9 +15,7 @@ from torch.nn import functional as F
 from fedsemi.data.client import Batch
 from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective, View
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.workbench import Workbench
 
 
 class Supervised(Objective):

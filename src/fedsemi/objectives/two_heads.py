@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -17,9 +16,7 @@ from fedsemi.data.client import Batch
 from fedsemi.messages import CLASS_COUNT
 from fedsemi.models import Classifier, Output
 from fedsemi.objectives.base import Objective
-
-if TYPE_CHECKING:
-    from fedsemi.local import Workbench
+from fedsemi.objectives.workbench import Workbench
 
 STANDARD = "standard"
 STRENGTH = 2.0

@@ -12,11 +12,11 @@ from typing import Any
 
 from torch import Tensor
 
-from fedsemi.blueprint import Blueprint
-from fedsemi.build import Simulation
-from fedsemi.evaluate import TEST_BATCH, metrics, predict
+from fedsemi.client.evaluate import TEST_BATCH, metrics, predict
+from fedsemi.config.blueprint import Blueprint
 from fedsemi.messages import Weights
-from fedsemi.model_card import write_card
+from fedsemi.runs.model_card import write_card
+from fedsemi.simulation.build import Simulation
 from fedsemi.storage import write_whole
 
 FILE = "analysis.json"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fedsemi.alarms import Watchman
-from fedsemi.blueprint import Blueprint
-from fedsemi.experiment import RoundRecord
+from fedsemi.config.blueprint import Blueprint
 from fedsemi.report.run import read_run
+from fedsemi.runs.records import RoundRecord
+from fedsemi.server.alarms import Watchman
 from fedsemi.storage import append, write_whole
 
 FILE = "alarms.jsonl"

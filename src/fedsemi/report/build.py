@@ -11,9 +11,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from fedsemi.printable import printable
 from fedsemi.report.run import Run
 from fedsemi.report.view import view_of
+from fedsemi.text.printable import printable
 
 _SCRIPTS = ("svg.js", "charts.js", "sections.js", "value.js", "live.js", "page.js")
 

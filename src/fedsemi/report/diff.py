@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from fedsemi.evaluate import MAIN_SCORES
+from fedsemi.client.evaluate import MAIN_SCORES
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing
 from fedsemi.report.view import distinct_names

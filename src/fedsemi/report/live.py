@@ -16,7 +16,6 @@ from typing import Any
 from weakref import WeakSet
 
 from fedsemi.errors import FedSemiError
-from fedsemi.printable import printable
 from fedsemi.report.build import page, policy
 from fedsemi.report.local_server import (
     HOST,
@@ -28,7 +27,8 @@ from fedsemi.report.local_server import (
 )
 from fedsemi.report.run import read_run
 from fedsemi.report.view import view_of
-from fedsemi.run_folder import METRICS
+from fedsemi.runs.folder import METRICS
+from fedsemi.text.printable import printable
 
 _WATCHED = (METRICS, "summary.json", "alarms.jsonl", "analysis.json", "value.json")
 _LOOK_EVERY = 0.5

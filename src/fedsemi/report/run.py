@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fedsemi.errors import StorageError
-from fedsemi.json_text import parsed_object
-from fedsemi.run_folder import METRICS, read_json
+from fedsemi.runs.folder import METRICS, read_json
+from fedsemi.text.json_text import parsed_object
 
 
 @dataclass(frozen=True)

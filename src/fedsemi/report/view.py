@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fedsemi.evaluate import MAIN_SCORES
+from fedsemi.client.evaluate import MAIN_SCORES
+from fedsemi.report.ranks import FEWEST
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing, flat, shareable, without_places
-from fedsemi.valuation.ranks import FEWEST
 
 
 def view_of(runs: Sequence[Run]) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from fedsemi.evaluate import predict
-from fedsemi.local import Setup
+from fedsemi.client.evaluate import predict
 from fedsemi.messages import Task, Update, Weights
-from fedsemi.replies import step_length
+from fedsemi.objectives.workbench import Setup
+from fedsemi.server.replies import step_length
 from fedsemi.simulation.attacks import Forge, Turn, boasting
 
 TARGET = 0

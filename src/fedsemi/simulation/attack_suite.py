@@ -9,11 +9,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from fedsemi.build import Simulation, build
-from fedsemi.config import Experiment, make_experiment
+from fedsemi.config.experiment import Experiment, make_experiment
 from fedsemi.errors import ConfigError, ProtocolError
-from fedsemi.experiment import Judge, RoundRecord, Step, conduct, run_stages
 from fedsemi.method import Method
+from fedsemi.runs.records import RoundRecord, Step
+from fedsemi.server.stages import Judge, run_stages
 from fedsemi.simulation.adaptive import success
 from fedsemi.simulation.attacked import (
     ATTACKS,
@@ -22,6 +22,8 @@ from fedsemi.simulation.attacked import (
     AttackedEngine,
 )
 from fedsemi.simulation.attacks import Scene
+from fedsemi.simulation.build import Simulation, build
+from fedsemi.simulation.conduct import conduct
 from fedsemi.storage import make_folder, write_weights
 
 HONEST = "none"

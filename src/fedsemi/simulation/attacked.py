@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from fedsemi.data.client import Client
+from fedsemi.engine import Wrapped
 from fedsemi.engines.in_process import InProcess
-from fedsemi.guard import Guard
-from fedsemi.guard_state import GuardState, remembering
-from fedsemi.messages import ClientInfo, Memory, Task, Update
+from fedsemi.messages import Task, Update
 from fedsemi.method import Method
-from fedsemi.replies import Refused, Reply, step_length
+from fedsemi.server.guard import Guard
+from fedsemi.server.guard_state import remembering
+from fedsemi.server.replies import Refused, Reply, step_length
 from fedsemi.simulation.adaptive import ADAPTIVE
 from fedsemi.simulation.attacks import FORGERIES, POISONS, Forge, Scene, Turn
+from fedsemi.state import GuardState
 
 _REPLIES: dict[str, Forge] = {**FORGERIES, **ADAPTIVE}
 ATTACKS = (*FORGERIES, *POISONS, *ADAPTIVE)
@@ -31,7 +32,7 @@ _LONG = 1e6
 """A step that is longer than any that learns."""
 
 
-class AttackedEngine:
+class AttackedEngine(Wrapped):
     """Runs clients in this process, some of them hostile.
 
     An attacker answers last: it knows what all others answer in this round.
@@ -46,21 +47,18 @@ class AttackedEngine:
     ) -> None:
         poison = POISONS.get(attack)
         owned = [poison(c) if poison and c.id in scenes else c for c in clients]
-        self._engine = InProcess(method, owned)
+        self._clients = InProcess(method, owned)
+        super().__init__(self._clients)
         self._infos = {client.id: client.info for client in clients}
         self._forge = _REPLIES.get(attack)
         self._scenes = scenes
         self._first: dict[int, Turn] = {}
         self._guard = GuardState()
 
-    def clients(self) -> Sequence[ClientInfo]:
-        """List the clients."""
-        return self._engine.clients()
-
     def run(self, tasks: Sequence[Task]) -> Sequence[Update]:
         """Carry out the tasks; the attackers' replies are forged."""
         asked = {(task.group, task.client): task for task in tasks}
-        honest = self._engine.run(tasks)
+        honest = self._clients.run(tasks)
         if self._forge is None:
             return honest
         limit = self._limit(honest, asked)
@@ -73,24 +71,9 @@ class AttackedEngine:
                 updates.append(update)
         return updates
 
-    def memory(self, client: int) -> Memory:
-        """Show what a client remembers."""
-        return self._engine.memory(client)
-
-    def restore(self, memories: Mapping[int, Memory]) -> None:
-        """Give clients their memories back."""
-        self._engine.restore(memories)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._engine.__exit__()
+    def close(self, failed: bool = False) -> None:
+        """Forget what clients remember."""
+        self._clients.close(failed)
 
     def _forged(
         self, forge: Forge, update: Update, task: Task, limit: float

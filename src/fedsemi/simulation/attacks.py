@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from fedsemi.data.client import Client
-from fedsemi.local import Setup
 from fedsemi.messages import CLASS_COUNT, DIVERSITY, Task, Update, Weights
 from fedsemi.methods.supervised import SupervisedFedAvg
+from fedsemi.objectives.workbench import Setup
 from fedsemi.seeds import Streams, seed_of
 
 _GIANT = -100.0

@@ -13,14 +13,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from fedsemi.build import Simulation
+from fedsemi.client.evaluate import Metrics, metrics
 from fedsemi.data.dataset import UNKNOWN, ImageSet
 from fedsemi.errors import DataError
-from fedsemi.evaluate import Metrics, metrics
-from fedsemi.local import Setup
 from fedsemi.messages import Weights
 from fedsemi.models import Classifier
+from fedsemi.objectives.workbench import Setup
 from fedsemi.seeds import Streams, seed_of
+from fedsemi.simulation.build import Simulation
 
 Labels = Literal["all", "labeled"]
 

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedsemi.messages import Update, Weights
-from fedsemi.method import Method, ServerState
+from fedsemi.method import Method
+from fedsemi.state import ServerState
 
 Values = npt.NDArray[np.float64]
 Scorer = Callable[[Weights], Values]

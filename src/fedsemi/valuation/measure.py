@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from fedsemi.build import Simulation
+from fedsemi.client.findings import Validator
 from fedsemi.engines import InProcess, Workers, local_engine
-from fedsemi.experiment import Judge, run_stages
 from fedsemi.messages import Weights
 from fedsemi.method import Method
+from fedsemi.report.ranks import correlations
 from fedsemi.report.run import Run
 from fedsemi.seeds import seed_of
+from fedsemi.server.stages import Judge, run_stages
+from fedsemi.simulation.build import Simulation
 from fedsemi.simulation.federation import Federation
-from fedsemi.validation import Validator
 from fedsemi.valuation.coalitions import Coalitions, Scorer, Values
-from fedsemi.valuation.ranks import correlations
 
 Said = Callable[[str], None]
 

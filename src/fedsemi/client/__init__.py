@@ -1,0 +1,1 @@
+"""All that runs at a site: the local loop, learners, what may leave."""

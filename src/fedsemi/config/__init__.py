@@ -1,0 +1,1 @@
+"""From TOML files to checked settings, and from settings to methods."""

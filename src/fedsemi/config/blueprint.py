@@ -1,0 +1,134 @@
+"""What server and sites must agree on: enough to build every method, and no data."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fedsemi.config.experiment import (
+    Experiment,
+    Stage,
+    make_experiment,
+    method_settings,
+)
+from fedsemi.data.augment import Views
+from fedsemi.errors import ConfigError, StorageError
+from fedsemi.messages import Weights
+from fedsemi.method import Method
+from fedsemi.methods import METHODS
+from fedsemi.models import ModelSpec
+from fedsemi.models.precision import check_precision
+from fedsemi.objectives.workbench import Setup
+from fedsemi.seeds import seed_of
+from fedsemi.storage import read_weights
+from fedsemi.text.json_text import parsed_object
+
+_MAX_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Blueprint:
+    """An experiment without its data; methods are built from it, on either side."""
+
+    experiment: Experiment
+    model: ModelSpec
+    views: Views
+    class_names: tuple[str, ...]
+
+    def setup(self, stage: Stage) -> Setup:
+        """Return what the stage's method is built from."""
+        local = self.experiment.local_of(stage)
+        experiment = self.experiment
+        return Setup(
+            self.model,
+            self.views,
+            local,
+            experiment.device,
+            experiment.precision,
+            stage.rounds,
+        )
+
+    def method(self, stage: Stage) -> Method[Any]:
+        """Build the method of a stage."""
+        check_precision(self.experiment.precision, self.experiment.device)
+        settings = method_settings(stage.method, stage.settings)
+        maker: Any = METHODS[stage.method]
+        method: Method[Any] = maker(self.setup(stage), **settings)
+        return method
+
+    def initial_weights(self) -> Weights:
+        """Return the weights that the first stage begins with."""
+        fresh = self.model.build(seed_of(self.experiment.seed, "init")).state_dict()
+        if self.experiment.start is None:
+            return fresh
+        return _fitting(read_weights(Path(self.experiment.start)), fresh)
+
+    def on(self, device: str) -> Blueprint:
+        """Return the same blueprint, computed elsewhere."""
+        experiment = self.experiment.model_copy(update={"device": device})
+        return Blueprint(experiment, self.model, self.views, self.class_names)
+
+    def work(self, workers: int) -> list[float]:
+        """Compare the rounds of the stages by their work; here nothing is known."""
+        return [1.0 for _ in self.experiment.stages]
+
+    def provenance(self) -> dict[str, Any]:
+        """Name the data by hashes, as far as this side knows them."""
+        return {}
+
+    def num_images(self) -> dict[str, int]:
+        """Count the images of real sites by their names, where this side knows them."""
+        return {}
+
+    def as_json(self) -> str:
+        """Write the blueprint so that another machine can read it."""
+        return json.dumps(
+            {
+                "experiment": self.experiment.model_dump(mode="json"),
+                "model": dataclasses.asdict(self.model),
+                "views": dataclasses.asdict(self.views),
+                "class_names": self.class_names,
+            },
+            sort_keys=True,
+        )
+
+    @property
+    def sha256(self) -> str:
+        """Name the blueprint by its content."""
+        return hashlib.sha256(self.as_json().encode()).hexdigest()
+
+
+def read_blueprint(text: str | bytes) -> Blueprint:
+    """Read what `as_json` wrote."""
+    try:
+        if len(text) > _MAX_BYTES:
+            raise ValueError(f"it is larger than {_MAX_BYTES // 1000} kB")
+        content = parsed_object(text)
+        views = content["views"]
+        return Blueprint(
+            make_experiment(content["experiment"]),
+            ModelSpec(**content["model"]),
+            Views(**views | {"mean": tuple(views["mean"]), "std": tuple(views["std"])}),
+            tuple(content["class_names"]),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"the plan is damaged or of another fedsemi release ({error}); make it "
+            "again with `fedsemi deal`",
+            code="FS4106",
+        ) from None
+
+
+def _fitting(weights: Weights, fresh: Weights) -> Weights:
+    for key, value in fresh.items():
+        if key not in weights or weights[key].shape != value.shape:
+            raise StorageError(
+                f"the start model does not fit at '{key}'; use the same model, width "
+                "and number of classes",
+                code="FS1106",
+            )
+    return {key: weights[key] for key in fresh}

@@ -1,0 +1,286 @@
+"""Experiments as TOML files: strict, with overrides, and a hash that names the run."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, cast, get_type_hints
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
+
+from fedsemi.config.explain import explained, known
+from fedsemi.config.files import find_config, read_settings
+from fedsemi.config.naming import sha256_of
+from fedsemi.config.protection import GUARD_RULES, AlarmSettings, GuardSettings
+from fedsemi.data.datasets import DATASETS
+from fedsemi.data.rare_classes import RareClasses
+from fedsemi.data.site_settings import FOLDERS, SitesSettings
+from fedsemi.errors import ConfigError
+from fedsemi.methods import METHODS
+from fedsemi.models import MODELS
+from fedsemi.models.precision import Precision
+from fedsemi.objectives.workbench import LocalTraining
+from fedsemi.settings import STRICT, Count, Positive, Share, Whole
+
+T = TypeVar("T")
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(**STRICT, frozen=True)
+
+
+class DataSettings(_Settings):
+    """[data]: which images."""
+
+    name: str
+    """A data set of `fedsemi datasets`, or "folders" for the images of [sites]."""
+    image_size: Count | None = None
+    """Side of the network's input; the data set's own if left out."""
+    pre_size: Count | None = None
+    """Side of training images before a random crop is cut from them; 40 for 32."""
+    split: Literal["image", "lesion"] = "image"
+    """For ISIC: the literature's split by image, or one that keeps lesions together."""
+    train_limit: Count | None = None
+    """Use a random part of the training images."""
+    test_limit: Count | None = None
+    """Use a random part of the test images."""
+    flip: bool = True
+    """Mirror images at random, as the paper does even for digits."""
+
+
+class PartitionSettings(_Settings):
+    """[partition]: who owns which images, and who has labels."""
+
+    scheme: Literal["dirichlet", "iid", "rare-classes"] = "dirichlet"
+    """Skewed classes and sizes, a fair draw, or half of the classes at few sites."""
+    rare: RareClasses = Field(default_factory=RareClasses)
+    """For the scheme "rare-classes"."""
+    num_clients: Count = 10
+    """K."""
+    labeled_clients: Count | list[Whole] | Literal["all"] = 1
+    """How many clients have labels, or which ones."""
+    dirichlet_alpha: Positive = 0.8
+    """Small values give each client few classes."""
+    labeled_fraction: Share | None = None
+    """Instead of labeled clients: this part of every client's data has labels."""
+    min_size: Whole = 10
+    """Draw again until every client has this many images."""
+    seed: int | None = None
+    """Of the draw; the run's own seed if left out."""
+    sha256: str | None = None
+    """Refuse to run on any other partition."""
+    file: str | None = None
+    """A published index file (.pth) instead of a draw: a path, or its name in a data
+    folder."""
+
+
+class ModelSettings(_Settings):
+    """[model]: the network."""
+
+    name: str
+    """resnet18-cifar, resnet18-imagenet, resnet8 or simple-cnn."""
+    width: Count | None = None
+    """Channels of the first stage; the network's own default if left out."""
+
+
+class EvaluationSettings(_Settings):
+    """[evaluation]: when the global model is tested."""
+
+    every: Count = 1
+    """Test after every n-th round, and after the last one of each stage."""
+    running_mean: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Test a running mean of the global model as well, which keeps this in a round."""
+    validation_fraction: Annotated[float, Field(ge=0, le=0.9)] = 0.0
+    """Part of its labels that a labeled client keeps to measure models with."""
+
+
+class Stage(BaseModel):
+    """[[stages]]: a method and its rounds; all other keys are the method's settings."""
+
+    model_config = ConfigDict(
+        extra="allow", strict=True, frozen=True, use_attribute_docstrings=True
+    )
+
+    method: str
+    """Which method; `fedsemi methods` lists them."""
+    rounds: Whole
+    """How many rounds."""
+    local: dict[str, Any] = Field(default_factory=dict)
+    """Settings of [local] that differ in this stage."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The method's own settings as written."""
+        return dict(self.model_extra or {})
+
+
+class Experiment(_Settings):
+    """A whole experiment: data, clients, network and a list of stages."""
+
+    seed: int = 1
+    """Everything random in the run derives from it."""
+    data: DataSettings
+    partition: PartitionSettings = Field(default_factory=PartitionSettings)
+    sites: SitesSettings | None = None
+    model: ModelSettings
+    local: LocalTraining = Field(default_factory=LocalTraining)
+    evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
+    guard: GuardSettings = Field(default_factory=GuardSettings)
+    alarms: AlarmSettings = Field(default_factory=AlarmSettings)
+    stages: list[Stage] = Field(min_length=1)
+    start: str | None = None
+    """A model.safetensors to begin with, e.g. of a warm-up that several runs share."""
+    device: str = "cpu"
+    """Where to compute: cpu, cuda, cuda:1, mps."""
+    precision: Precision = "float32"
+    """Of encoders in training, labeling and tests: float32, or bf16 by autocast."""
+
+    @property
+    def sha256(self) -> str:
+        """Name the experiment by what differs from the defaults of its schema."""
+        stages = [_checked_settings(stage) for stage in self.stages]
+        decided = {"experiment": self, "stages": stages}
+        if self.guard.enabled and GUARD_RULES > 1:
+            decided["guard_rules"] = GUARD_RULES
+        return sha256_of(decided)
+
+    def local_of(self, stage: Stage) -> LocalTraining:
+        """Return the local training of a stage: [local] and the stage's own."""
+        return _parsed(LocalTraining, dataclasses.asdict(self.local) | stage.local)
+
+
+def load_config(path: Path, overrides: Sequence[str] = ()) -> Experiment:
+    """Read a TOML file or a run's config.json, apply overrides, check everything."""
+    path = find_config(path)
+    experiment = make_experiment(read_settings(path, overrides))
+    if experiment.sites is None:
+        return experiment
+    sites = experiment.sites.beside(path.absolute().parent)
+    return experiment.model_copy(update={"sites": sites})
+
+
+def make_experiment(content: Mapping[str, Any]) -> Experiment:
+    """Check the content of a config, the settings of every method included."""
+    experiment = _checked(Experiment, content)
+    known("data.name", experiment.data.name, [*DATASETS, FOLDERS])
+    _check_sites(experiment)
+    _check_partition_file(experiment)
+    known("model.name", experiment.model.name, MODELS)
+    stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]
+    for i, stage in enumerate(stages):
+        merged = dataclasses.asdict(experiment.local) | stage.local
+        _checked(LocalTraining, merged, f"stages.{i}.local")
+    return experiment.model_copy(update={"stages": stages})
+
+
+def _check_sites(experiment: Experiment) -> None:
+    """Folders bring their own partition; nothing that would be ignored may be set."""
+    data, own = experiment.data, experiment.data.name == FOLDERS
+    if own != (experiment.sites is not None):
+        raise ConfigError(
+            "data.name = 'folders' and a section [sites] go together; `fedsemi init "
+            "FOLDER...` writes both",
+            code="FS4105",
+        )
+    if not own:
+        return
+    if data.image_size is None:
+        raise ConfigError("'data.image_size' is missing, e.g. 32", code="FS4105")
+    ignored = data.train_limit or data.test_limit or data.split != "image"
+    if ignored or experiment.partition != PartitionSettings():
+        raise ConfigError(
+            "folders say who owns which images: leave out [partition] and data.split, "
+            "train_limit and test_limit",
+            code="FS4102",
+        )
+
+
+def _check_partition_file(experiment: Experiment) -> None:
+    """A file says who owns what; nothing that would be ignored may be set."""
+    settings, data = experiment.partition, experiment.data
+    if settings.file is None:
+        return
+    own = {"file", "sha256", "num_clients", "labeled_clients"}
+    fixed = PartitionSettings()
+    clashing = [
+        f"partition.{name}"
+        for name in PartitionSettings.model_fields.keys() - own
+        if getattr(settings, name) != getattr(fixed, name)
+    ]
+    clashing += ["data.train_limit"] if data.train_limit else []
+    clashing += ["data.split"] if data.split != "image" else []
+    if clashing:
+        raise ConfigError(
+            f"partition.file says who owns which images, so leave out "
+            f"{', '.join(sorted(clashing))}",
+            code="FS4141",
+        )
+
+
+def method_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the settings of a method against its fields and fill in the defaults."""
+    checked = _parsed(settings_model(method), settings)
+    return {name: getattr(checked, name) for name in type(checked).model_fields}
+
+
+def _checked_settings(stage: Stage) -> BaseModel:
+    return _parsed(settings_model(stage.method), stage.settings)
+
+
+@cache
+def settings_model(method: str) -> type[BaseModel]:
+    """Make a pydantic model of a method's fields, all but its `setup`."""
+    maker = METHODS[method]
+    hints = get_type_hints(maker, include_extras=True)
+    fields: dict[str, Any] = {
+        field.name: (hints[field.name], _default(field)) for field in maker.settings()
+    }
+    return create_model(f"{method} settings", __config__=STRICT, **fields)
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return Field(default_factory=field.default_factory)
+    return field.default
+
+
+def _checked_stage(number: int, stage: Stage) -> Stage:
+    known(f"stages.{number}.method", stage.method, METHODS)
+    model = settings_model(stage.method)
+    checked = _checked(model, stage.settings, f"stages.{number}")
+    return Stage(
+        method=stage.method,
+        rounds=stage.rounds,
+        local=stage.local,
+        **checked.model_dump(mode="json"),
+    )
+
+
+def _checked(kind: type[T], content: Mapping[str, Any], prefix: str = "") -> T:
+    try:
+        return _parsed(kind, content)
+    except ValidationError as error:
+        stage_keys = Stage.model_fields if prefix.count(".") == 1 else ()
+        raise explained(error, kind, prefix, stage_keys) from None
+
+
+def _parsed(kind: type[T], content: Mapping[str, Any]) -> T:
+    # By way of JSON: strict pydantic takes a table for a dataclass only from there.
+    adapter: TypeAdapter[T] = _adapter(cast(Any, kind))
+    return adapter.validate_json(json.dumps(content, default=str))
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    # To make one takes far longer than to use it.
+    return TypeAdapter(kind)

@@ -1,0 +1,133 @@
+"""A method as a Flower Strategy, for a project that already has a ServerApp.
+
+    strategy = MethodStrategy(blueprint, stage=1)
+    result = strategy.start(grid, strategy.initial_arrays(), num_rounds=20)
+
+Flower's own loop has no deadline that closes a round, no quorum and no resume, and it
+sends all messages of a round at once; `fedsemi server` has all of these. Each phase of
+a method counts as one of Flower's rounds: CBAFed needs one more than its rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
+from flwr.serverapp import Grid
+from flwr.serverapp.strategy import Strategy
+
+from fedsemi.client.wire import declared_metrics
+from fedsemi.config.blueprint import Blueprint
+from fedsemi.deployment.codec import Order, decode_update, encode_order
+from fedsemi.deployment.coordinator.post import SPARE_BYTES, logger, read
+from fedsemi.deployment.coordinator.roster import Roster
+from fedsemi.errors import ProtocolError
+from fedsemi.messages import Answer, Task, Update
+from fedsemi.seeds import seed_of
+from fedsemi.server.gate import gate_of
+from fedsemi.server.rounds import Round, joined, one_round
+from fedsemi.weights import num_bytes
+
+Asking = Generator[Sequence[Task], Sequence[Answer], Round[Any]]
+
+
+class MethodStrategy(Strategy):
+    """Runs one stage of a blueprint under `Strategy.start`."""
+
+    def __init__(self, blueprint: Blueprint, stage: int, num_sites: int = 1) -> None:
+        self._blueprint = blueprint
+        self._number = stage
+        self._stage = blueprint.experiment.stages[stage]
+        self._method = blueprint.method(self._stage)
+        self._gate = gate_of(blueprint, self._method)
+        self._num_sites = num_sites
+        self._roster: Roster | None = None
+        self._state: Any = None
+        self._round: Asking | None = None
+        """The round that is under way."""
+        self._tasks: Sequence[Task] = ()
+        self._after: dict[int, int] = {}
+
+    def initial_arrays(self) -> ArrayRecord:
+        """Return the weights that the blueprint begins with."""
+        return ArrayRecord(dict(self._blueprint.initial_weights()))
+
+    def configure_train(
+        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
+    ) -> Iterable[Message]:
+        """Turn the method's plan into messages."""
+        # One for all rounds: it asks each node only once who it is.
+        roster = self._roster = self._roster or Roster(grid, self._blueprint)
+        roster.wait_for(self._num_sites, seconds=600)
+        online = roster.online()
+        if self._round is None:
+            self._begin_round(arrays, roster)
+        if len({task.client for task in self._tasks}) < len(self._tasks):
+            raise ProtocolError(
+                f"'{self._stage.method}' asks a client twice in a round, which Flower "
+                "would do at the same time; run it with `fedsemi server`",
+                code="FS2114",
+            )
+        return [
+            Message(encode_order(self._order(task)), online[task.client], "train")
+            for task in self._tasks
+            if task.client in online
+        ]
+
+    def _begin_round(self, arrays: ArrayRecord, roster: Roster) -> None:
+        if self._state is None:
+            seed = seed_of(self._blueprint.experiment.seed, "stage", self._number)
+            weights = arrays.to_torch_state_dict()
+            self._state = self._method.init(weights, roster.infos(), seed)
+        state = joined(self._state, roster.infos())
+        self._round = one_round(self._method, state, self._gate)
+        self._tasks = next(self._round)
+
+    def aggregate_train(
+        self, server_round: int, replies: Iterable[Message]
+    ) -> tuple[ArrayRecord | None, MetricRecord | None]:
+        """Let the round go on with the replies; its phases are Flower's rounds."""
+        assert self._round is not None, "Flower configures a round before it ends"
+        updates = [update for reply in replies for update in self._read(reply)]
+        updates.sort(key=lambda update: (update.group, update.client))
+        seeds = {task.client: task.seed for task in self._tasks}
+        known = [update for update in updates if update.client in seeds]
+        self._after |= {update.client: seeds[update.client] for update in known}
+        try:
+            self._tasks = self._round.send(updates)
+        except StopIteration as over:
+            self._state, self._round = over.value.state, None
+        shares = self._state.contributions.items()
+        numbers = {f"contribution-{id}": share for id, share in shares}
+        return ArrayRecord(dict(self._state.weights)), MetricRecord(dict(numbers))
+
+    def configure_evaluate(
+        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
+    ) -> Iterable[Message]:
+        """Ask nothing: the model is tested on the server."""
+        return []
+
+    def aggregate_evaluate(
+        self, server_round: int, replies: Iterable[Message]
+    ) -> MetricRecord | None:
+        """Return nothing, for nothing was asked."""
+        return None
+
+    def summary(self) -> None:
+        """Log what runs."""
+        logger.info("stage %s: %s", self._number, self._stage.method)
+
+    def _order(self, task: Task) -> Order:
+        return Order(task, self._number, self._after.get(task.client, 0))
+
+    def _read(self, reply: Message) -> list[Update]:
+        limit = num_bytes(self._state.whole) + SPARE_BYTES
+        names = declared_metrics(self._method, self._blueprint.model.num_classes)
+        decode = partial(decode_update, limit=limit, metrics=names)
+        found = read(lambda: reply, decode)
+        if isinstance(found, Update):
+            return [found]
+        logger.warning("a reply was dropped: %s", found)
+        return []

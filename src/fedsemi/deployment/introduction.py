@@ -1,0 +1,60 @@
+"""How a site introduces itself, and what a coordinator compares it with."""
+
+from __future__ import annotations
+
+import torch
+
+import fedsemi
+from fedsemi.config.blueprint import Blueprint
+from fedsemi.deployment.codec import Introduction
+from fedsemi.errors import ProtocolError
+from fedsemi.messages import ClientInfo
+from fedsemi.text.printable import printable
+from fedsemi.weights import digest
+
+
+def introduction_of(
+    blueprint: Blueprint, info: ClientInfo, class_names: tuple[str, ...]
+) -> Introduction:
+    """Describe a site; the server compares with its own description."""
+    stages = blueprint.experiment.stages
+    anchors = [blueprint.method(s).anchor_sha256 for s in stages]
+    return Introduction(
+        client=info.id,
+        num_labeled=info.num_labeled,
+        num_unlabeled=info.num_unlabeled,
+        class_names=list(class_names),
+        model_sha256=digest(blueprint.model.build(0).state_dict()),
+        anchor_sha256=anchors,
+        plan_sha256=blueprint.sha256,
+        fedsemi=fedsemi.__version__,
+        torch=str(torch.__version__),
+    )
+
+
+def check_introduction(blueprint: Blueprint, found: Introduction) -> ClientInfo:
+    """Accept a site, or refuse it by name and say what differs."""
+    info = ClientInfo(found.client, found.num_labeled, found.num_unlabeled)
+    due = introduction_of(blueprint, info, blueprint.class_names)
+    for name, remedy in (
+        ("class_names", "all sites must name the same classes in the same order"),
+        ("plan_sha256", "it follows another plan"),
+        ("fedsemi", "install the same release everywhere"),
+        ("model_sha256", "its network differs; install the same torch release"),
+        ("anchor_sha256", "its anchor differs; install the same torch release"),
+    ):
+        here, there = getattr(due, name), getattr(found, name)
+        if here != there:
+            raise ProtocolError(
+                f"site {found.client} is refused: its {name} is {_short(there)}, not "
+                f"{_short(here)}; {remedy} (torch {_short(found.torch)} "
+                f"there, {due.torch} here)",
+                code="FS2115",
+            )
+    if min(info.id, info.num_labeled, info.num_unlabeled) < 0:
+        raise ProtocolError(f"site {info.id} reports negative counts", code="FS2104")
+    return info
+
+
+def _short(value: object) -> str:
+    return printable(str(value), 60)

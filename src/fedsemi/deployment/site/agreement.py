@@ -1,0 +1,214 @@
+"""The plan that a site has agreed to: pinned by its hash, with a count of questions.
+
+The owner of a site names the plan with `fedsemi agree`; a site that was never told one
+agrees to the first that a coordinator brings, if it is within the bounds. From then on
+it answers to no other.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fedsemi.config.blueprint import Blueprint
+from fedsemi.data.site import Site
+from fedsemi.deployment.site.bounds import BOUNDS, Bounds
+from fedsemi.errors import ProtocolError
+from fedsemi.messages import Task
+from fedsemi.seeds import seed_of
+from fedsemi.storage import append, make_folder, remove, write_whole
+from fedsemi.text.json_text import parsed_object
+from fedsemi.weights import digest
+
+AGREED = "agreed.json"
+_ASKED = "asked.txt"
+_REMEDY = "to agree to it, the site's owner runs `fedsemi agree FOLDER plan.json`"
+logger = logging.getLogger("fedsemi.deployment.site.agreement")
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """What a site has agreed to; everything that it is asked passes through here."""
+
+    folder: Path
+    blueprint: Blueprint
+    site: Site
+    bounds: Bounds = BOUNDS
+
+    def settle(self) -> None:
+        """Go by what was agreed to; agree to the first plan that is brought."""
+        with _locked(self.folder):
+            agreed = read_agreed(self.folder)
+            if agreed is None:
+                self._within_bounds()
+                self._write("the first plan that a coordinator brought")
+                logger.warning("agreed to %s", described(_terms(self.blueprint)))
+            elif agreed["plan_sha256"] != self.blueprint.sha256:
+                raise ProtocolError(
+                    f"this site has agreed to plan {agreed['plan_sha256'][:12]} and "
+                    f"was brought {self.blueprint.sha256[:12]}; {_REMEDY}",
+                    code="FS2131",
+                )
+            elif agreed["stages"] != _terms(self.blueprint)["stages"]:
+                raise ProtocolError(
+                    "what the plan's methods send has changed since this site agreed "
+                    f"to it; {_REMEDY}",
+                    code="FS2132",
+                )
+
+    def agree(self, by: str, beyond_bounds: bool = False) -> None:
+        """Agree for the owner of the site, in place of whatever was agreed before."""
+        if not beyond_bounds:
+            self._within_bounds()
+        with _locked(make_folder(self.folder, private=True)):
+            remove(self._asked)
+            self._write(by)
+
+    def admit(self, task: Task, stage: int, after: int) -> None:
+        """Refuse a task that the plan does not hold, or that asks too often.
+
+        The seed is the plan's: a coordinator that chose it could ask for the same
+        images twice with different weights and compare. It follows from the group,
+        too, which may not be any number either.
+        """
+        stages = self.blueprint.experiment.stages
+        if not (0 <= stage < len(stages) and 0 <= task.round < stages[stage].rounds):
+            raise ProtocolError(
+                f"round {task.round + 1} of stage {stage + 1} is not in the plan",
+                code="FS2133",
+            )
+        if not 0 <= task.group < self._groups(stage):
+            raise ProtocolError(
+                f"group {task.group} of a round is not in the plan", code="FS2133"
+            )
+        seed = seed_of(self.blueprint.experiment.seed, "stage", stage)
+        if task.seed != seed_of(seed, "task", task.round, task.client, task.group):
+            raise ProtocolError("the task's seed is not the plan's", code="FS2133")
+        self.bounds.check_task(self.blueprint, task, self.site.client)
+        self._count(task, stage, after)
+
+    def _count(self, task: Task, stage: int, after: int) -> None:
+        """Note what is asked; the same question again costs nothing."""
+        text = f"{digest(task.weights)} {digest(task.broadcast)} {task.group} {after}"
+        line = f"{stage} {task.round} {hashlib.sha256(text.encode()).hexdigest()}"
+        round = f"{stage} {task.round} "
+        make_folder(self._asked.parent, private=True)
+        with _locked(self.folder):
+            asked = self._asked.read_text().splitlines() if self._asked.exists() else []
+            if line in asked:
+                return
+            most = self._groups(stage) + self.bounds.spare
+            if sum(old.startswith(round) for old in asked) >= most:
+                raise ProtocolError(
+                    f"round {task.round + 1} of stage {stage + 1} was asked "
+                    f"{most} times with different weights; {_REMEDY} anew",
+                    code="FS2136",
+                )
+            if not asked:
+                write_whole(self._asked, b"", private=True)
+            append(self._asked, f"{line}\n".encode())
+
+    def _groups(self, stage: int) -> int:
+        """Count a round's questions: RSCFed's groups, two phases of other methods."""
+        method = self.blueprint.method(self.blueprint.experiment.stages[stage])
+        return method.questions
+
+    @property
+    def _asked(self) -> Path:
+        return memory_folder(self.folder, self.blueprint) / _ASKED
+
+    def _within_bounds(self) -> None:
+        if self.blueprint.class_names != self.site.class_names:
+            raise ProtocolError(
+                "this site does not agree to the plan: its classes are not the site's",
+                code="FS2130",
+            )
+        for problem in self.bounds.outside(self.blueprint, self.site.client):
+            raise ProtocolError(
+                f"this site does not agree to the plan: {problem}; change the plan, or "
+                "let the site's owner run `fedsemi agree FOLDER plan.json "
+                "--beyond-bounds`",
+                code="FS2130",
+            )
+
+    def _write(self, by: str) -> None:
+        content = {**_terms(self.blueprint), "agreed_by": by}
+        text = json.dumps(content, indent=2) + "\n"
+        write_whole(self.folder / AGREED, text.encode(), private=True)
+
+
+def read_agreed(folder: Path) -> dict[str, Any] | None:
+    """Read what a site has agreed to, None if to nothing yet."""
+    path = folder / AGREED
+    try:
+        content = parsed_object(path.read_bytes())
+        if not isinstance(content["plan_sha256"], str):
+            raise TypeError("plan_sha256 is no text")
+        described(content)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        # Fails closed: a site whose agreement is unreadable must not agree anew.
+        raise ProtocolError(
+            f"{AGREED} of this site cannot be read ({type(error).__name__}); its owner "
+            "agrees again with `fedsemi agree FOLDER plan.json`",
+            code="FS2132",
+        ) from None
+    return content
+
+
+def described(terms: Mapping[str, Any]) -> str:
+    """Say in one line what was agreed to."""
+    stages = [
+        f"{_many(stage['rounds'], 'round')} of {stage['method']} "
+        f"({_many(stage['epochs'], 'epoch')} in batches of {stage['batch_size']}, "
+        "sends the model, counts"
+        f"{''.join(f', {name}' for name in stage['statistics'])})"
+        for stage in terms["stages"]
+    ]
+    return f"plan {terms['plan_sha256'][:12]}: {'; '.join(stages)}"
+
+
+def _many(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
+def memory_folder(folder: Path, blueprint: Blueprint) -> Path:
+    """Say where a site keeps what it remembers of a plan."""
+    return folder / "memory" / blueprint.sha256[:16]
+
+
+def _terms(blueprint: Blueprint) -> dict[str, Any]:
+    stages = []
+    for stage in blueprint.experiment.stages:
+        local = blueprint.experiment.local_of(stage)
+        statistics = blueprint.method(stage).statistics
+        stages.append(
+            {
+                "method": stage.method,
+                "rounds": stage.rounds,
+                "epochs": local.epochs,
+                "batch_size": local.batch_size,
+                "statistics": list(statistics),
+            }
+        )
+    return {"plan_sha256": blueprint.sha256, "stages": stages}
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Let one process at a time look and write: each message has one of its own."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,197 @@
+"""What a site answers, whoever asks: bounds on plans and on tasks, kept by default.
+
+They refuse what no training needs: plans that wear a site out, and tasks made for
+reading a site's data off its answer. They promise no privacy; what a coordinator can
+learn within them stands in docs/what-a-site-reveals.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fedsemi.config.blueprint import Blueprint
+from fedsemi.data.client import Client
+from fedsemi.errors import ProtocolError
+from fedsemi.messages import Task, Weights
+from fedsemi.models import Classifier
+from fedsemi.objectives.workbench import LocalTraining
+
+_UNTOLD = 1e300
+_LOOKED_AT = 32
+"""Images of its own on which a site looks at what a model does."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a site agrees to, unless its owner agrees to more by hand."""
+
+    stages: int = 20
+    """Most stages of a plan."""
+    rounds: int = 10_000
+    """Most rounds of all stages together."""
+    parameters: int = 100_000_000
+    """Largest network."""
+    side: int = 1024
+    """Largest side of the images that the network sees, in pixels."""
+    number: int = 4096
+    """Largest whole number among a network's and a method's settings."""
+    magnitude: float = 1e6
+    """Largest weight, and largest other number among the settings."""
+    epochs: int = 100
+    """Most passes over the data in one round."""
+    batches: int = 4
+    """Fewest batches that labeled and unlabeled images are each cut into.
+
+    One batch of all labels is one exact gradient, which may tell how many images of
+    each class there are.
+    """
+    lr: tuple[float, float] = (1e-4, 1.0)
+    """Learning rates; with smaller ones many steps say as much as a single one."""
+    momentum: float = 0.99
+    """Largest momentum."""
+    weight_decay: float = 0.1
+    """Largest weight decay."""
+    clip_norm: tuple[float, float] = (0.01, 1000.0)
+    """Norms at which gradients are clipped."""
+    spread: float = 0.1
+    """How far the logits of a site's images must differ, in those of a fresh network.
+
+    A model that says the same of every image is no start for training. Its gradient
+    holds nothing but the labels.
+    """
+    spare: int = 2
+    """How often a round may be asked again with something else, after a restart."""
+
+    def outside(self, blueprint: Blueprint, client: Client) -> Iterator[str]:
+        """Say what of a plan a site with this data does not agree to."""
+        sizes = list(self._sizes(blueprint))
+        yield from sizes
+        if not sizes:  # else it may take long to count
+            count = blueprint.model.num_parameters
+            yield from _beyond("the number of weights", count, 1, self.parameters)
+        experiment = blueprint.experiment
+        for i, stage in enumerate(experiment.stages[: self.stages]):
+            yield from self._settings(f"stages.{i}", stage.settings)
+            yield from self._local(f"stages.{i}", experiment.local_of(stage), client)
+
+    def _sizes(self, blueprint: Blueprint) -> Iterator[str]:
+        stages, model = blueprint.experiment.stages, blueprint.model
+        views = blueprint.views
+        yield from _beyond("the number of stages", len(stages), 1, self.stages)
+        rounds = sum(stage.rounds for stage in stages)
+        yield from _beyond("the number of rounds", rounds, 1, self.rounds)
+        for name in ("num_classes", "in_channels", "width"):
+            value = getattr(model, name)
+            if value is not None:
+                yield from _not_whole(f"model.{name}", value, self.number)
+        for side in (model.image_size, views.size, views.pre):
+            yield from _not_whole("the side of images", side, self.side)
+        for value in (*views.mean, *views.std):
+            yield from _beyond("views", value, -self.magnitude, self.magnitude)
+
+    def _settings(self, prefix: str, settings: Mapping[str, Any]) -> Iterator[str]:
+        """Look at a method's own settings, whose names say what they are for."""
+        for name, value in settings.items():
+            path = f"{prefix}.{name}"
+            if isinstance(value, Mapping):
+                yield from self._settings(path, value)
+            elif isinstance(value, float):
+                any_number = -self.magnitude, self.magnitude
+                bounds = self.lr if name.endswith("lr") else any_number
+                yield from _beyond(path, value, *bounds)
+            elif name.endswith("seed") or isinstance(value, bool):
+                continue
+            elif isinstance(value, int):
+                most = self.epochs if name.endswith("epochs") else self.number
+                yield from _beyond(path, value, 0, most)
+
+    def _local(
+        self, prefix: str, local: LocalTraining, client: Client
+    ) -> Iterator[str]:
+        for name, least, most in (
+            ("epochs", 1, self.epochs),
+            ("lr_labeled", *self.lr),
+            ("lr_unlabeled", *self.lr),
+            ("momentum", 0, self.momentum),
+            ("weight_decay", 0, self.weight_decay),
+            ("clip_norm", *self.clip_norm),
+        ):
+            yield from _beyond(f"{prefix}: {name}", getattr(local, name), least, most)
+        parts = client.num_labeled, client.num_unlabeled
+        # The coordinator is not told how many images there are before it is trusted.
+        if any(0 < count < self.batches * local.batch_size for count in parts):
+            yield (
+                f"{prefix}: batch_size = {local.batch_size} cuts the site's labeled or "
+                f"unlabeled images into fewer than {self.batches} batches"
+            )
+
+    def check_task(self, blueprint: Blueprint, task: Task, client: Client) -> None:
+        """Refuse a task whose tensors are not those of the plan's network at work."""
+        fresh = blueprint.model.build(0)
+        _check_shapes(fresh.state_dict(), task.weights)
+        for name, value in (*task.weights.items(), *task.broadcast.items()):
+            if value.is_floating_point() and not _small(value, self.magnitude):
+                raise ProtocolError(
+                    f"'{name}' is not finite, or beyond {self.magnitude:g}",
+                    code="FS2134",
+                )
+        inputs = blueprint.views.clean(_some_images(client))
+        if len(inputs) < 2:
+            return
+        usual = _spread(fresh, inputs)
+        fresh.load_state_dict({k: task.weights[k] for k in fresh.state_dict()})
+        if not _spread(fresh, inputs) >= self.spread * usual:
+            raise ProtocolError(
+                "the model says nearly the same of all images, so that its gradient "
+                "would show the labels alone; send a fresh one or one that was trained",
+                code="FS2135",
+            )
+
+
+BOUNDS = Bounds()
+
+
+def _not_whole(name: str, value: float, most: float) -> Iterator[str]:
+    if isinstance(value, float):
+        yield f"{name} is no whole number"
+    else:
+        yield from _beyond(name, value, 1, most)
+
+
+def _beyond(name: str, value: float, least: float, most: float) -> Iterator[str]:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        yield f"{name} is no number"
+    elif not least <= value <= most:  # so that NaN is beyond, too
+        # Whole numbers of JSON know no end, but those of a float do.
+        shown = f"{value:g}" if abs(value) < _UNTOLD else "a number without end"
+        yield f"{name} = {shown} is not from {least:g} to {most:g}"
+
+
+def _check_shapes(due: Weights, found: Weights) -> None:
+    for name, value in due.items():
+        sent = found.get(name)
+        if sent is None or sent.shape != value.shape or sent.dtype != value.dtype:
+            raise ProtocolError(
+                f"'{name}' is missing or not of the plan's network", code="FS2134"
+            )
+
+
+def _small(value: Tensor, most: float) -> bool:
+    return not value.numel() or bool(value.abs().max() <= most)
+
+
+def _some_images(client: Client) -> Tensor:
+    images = client.labeled_images if client.num_labeled else client.unlabeled_images
+    return images[:: max(1, len(images) // _LOOKED_AT)][:_LOOKED_AT]
+
+
+def _spread(model: Classifier, inputs: Tensor) -> float:
+    """Return how far the logits of a class differ between images, as in training."""
+    with torch.no_grad():
+        logits: Tensor = model.train()(inputs).logits
+    return float((logits - logits.mean(1, keepdim=True)).std(0).mean())

@@ -1,0 +1,166 @@
+"""What a client's code works with: network, views, settings, and streams of chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import torch
+from pydantic import Field, with_config
+from torch import Tensor, nn
+
+from fedsemi.data.augment import Views
+from fedsemi.data.client import Client
+from fedsemi.messages import Weights
+from fedsemi.models import Classifier, ModelSpec, Output
+from fedsemi.models.precision import Precision
+from fedsemi.seeds import Streams
+from fedsemi.settings import STRICT, Count, NotNegative, Positive
+from fedsemi.weights import weights_of
+
+
+@with_config(STRICT)
+@dataclass(frozen=True)
+class LocalTraining:
+    """Settings of local training; the defaults are the paper's."""
+
+    epochs: Count = 1
+    """E, passes over the client's data in one round."""
+    batch_size: Annotated[int, Field(ge=2)] = 64
+    """Samples of each part in one step, at least 2."""
+    lr_labeled: Positive = 0.03
+    """Learning rate of clients that have labels."""
+    lr_unlabeled: Positive = 0.02
+    """Learning rate of clients that have none."""
+    momentum: Annotated[float, Field(ge=0, lt=1)] = 0.9
+    """Of SGD; without Nesterov."""
+    keep_momentum: bool = True
+    """Whether a client's momentum lives on from round to round."""
+    weight_decay: NotNegative = 5e-4
+    """On the encoder, batch norm included; the head has none."""
+    clip_norm: Positive = 5.0
+    """Largest norm of a clipped gradient."""
+    clip: Literal["unlabeled-encoder", "all", "none"] = "unlabeled-encoder"
+    """Which gradients are clipped: the encoder's on unlabeled batches, all, or none."""
+    loss: Literal["cross-entropy", "balanced-softmax"] = "cross-entropy"
+    """Loss on labels; balanced softmax adjusts logits by the client's class counts."""
+    student_passes: Literal["joined", "separate"] = "joined"
+    """How views pass the student's batch norm: those of labels in one batch, or as
+    released each apart, the weak first; then also the weak ones of unlabeled images."""
+
+
+Parts = Callable[[Classifier], Mapping[str, nn.Module]]
+"""Makes what a method puts beside the classifier, by name: a projector, a head."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What every method is built from: the network, the views and how clients learn."""
+
+    model: ModelSpec
+    views: Views
+    local: LocalTraining = field(default_factory=LocalTraining)
+    device: str = "cpu"
+    precision: Precision = "float32"
+    rounds: int = 0
+    """Of the stage, for methods whose last one is special; 0 if nobody knows."""
+
+    def first_parts(self, weights: Weights, parts: Parts | None) -> Weights:
+        """Return the weights with which the parts beside this classifier start."""
+        return {
+            f"{name}.{key}": value
+            for name, part in (parts(self.load(weights)) if parts else {}).items()
+            for key, value in weights_of(part).items()
+        }
+
+    def load(self, weights: Weights, parts: Parts | None = None) -> Classifier:
+        """Build the network, with the parts beside it if there are any."""
+        model = self.model.empty()
+        for name, part in (parts(model) if parts else {}).items():
+            model.add_module(name, part)
+        model.load_state_dict(weights)
+        model.precision = self.precision
+        # Small convolutions run a quarter faster on the CPU with channels last.
+        channels_last: Any = {"memory_format": torch.channels_last}
+        return model.to(self.device, **channels_last)
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """What a client's code has at hand while it carries out one task."""
+
+    client: Client
+    setup: Setup
+    streams: Streams
+
+    @property
+    def num_classes(self) -> int:
+        """C."""
+        return self.setup.model.num_classes
+
+    def labeled(self, index: Tensor) -> tuple[Tensor, Tensor]:
+        """Fetch labeled images and their labels to the device."""
+        device = self.setup.device
+        images = self.client.labeled_images[index].to(device)
+        return images, self.client.labels[index].to(device)
+
+    def unlabeled(self, index: Tensor) -> Tensor:
+        """Fetch unlabeled images to the device."""
+        return self.client.unlabeled_images[index].to(self.setup.device)
+
+    def labeled_for_views(self, index: Tensor) -> tuple[Tensor, Tensor]:
+        """Fetch labeled images, resized for weak and strong views, and their labels."""
+        device = self.setup.device
+        return self._labeled[index].to(device), self.client.labels[index].to(device)
+
+    def unlabeled_for_views(self, index: Tensor) -> Tensor:
+        """Fetch unlabeled images, resized for weak and strong views."""
+        return self._unlabeled[index].to(self.setup.device)
+
+    @cached_property
+    def _labeled(self) -> Tensor:
+        return self.setup.views.resized(self.client.labeled_images)
+
+    @cached_property
+    def _unlabeled(self) -> Tensor:
+        return self.setup.views.resized(self.client.unlabeled_images)
+
+    def weak(self, images: Tensor) -> Tensor:
+        """Draw a weak view."""
+        return self.setup.views.weak(images, self.streams["weak"])
+
+    def strong(self, images: Tensor) -> Tensor:
+        """Draw a strong view."""
+        return self.setup.views.strong(images, self.streams["strong"])
+
+    def clean(self, images: Tensor) -> Tensor:
+        """Show the images as at test time."""
+        return self.setup.views.clean(images)
+
+    def show(self, student: Classifier, views: Sequence[Tensor]) -> Output:
+        """Return the student's output for views to learn from, one after the other."""
+        if not self._separate:
+            output: Output = student(torch.cat(list(views)))
+            return output
+        features, logits = zip(*(student(view) for view in views), strict=True)
+        return Output(torch.cat(features), torch.cat(logits))
+
+    @torch.no_grad()
+    def show_weak(self, student: Classifier, images: Tensor) -> None:
+        """Let only the student's batch norm see a weak view, where passes are separate.
+
+        The released code passes it through the student and makes no loss of it.
+        """
+        if self._separate:
+            student(self.weak(images))
+
+    @property
+    def _separate(self) -> bool:
+        return self.setup.local.student_passes == "separate"
+
+
+def with_epochs(setup: Setup, epochs: int) -> Setup:
+    """Return the setup with another number of epochs."""
+    return replace(setup, local=replace(setup.local, epochs=epochs))

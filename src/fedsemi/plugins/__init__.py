@@ -1,0 +1,1 @@
+"""Methods, networks, data sets and learners, by name: ours and those from outside."""

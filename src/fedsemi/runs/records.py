@@ -1,0 +1,103 @@
+"""What is recorded of a round, and what a caller sees after each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from fedsemi.client.evaluate import Metrics
+from fedsemi.client.findings import Validation
+from fedsemi.messages import Memory, Weights
+from fedsemi.objectives.calibration import Estimate
+from fedsemi.state import ServerState
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that was seen or done; `client` is None if it concerns the round."""
+
+    client: int | None
+    round: int
+    code: str
+    reason: str
+
+    def __str__(self) -> str:
+        who = "" if self.client is None else f"client {self.client} "
+        return f"{self.code} round {self.round + 1}: {who}{self.reason}"
+
+
+@dataclass(frozen=True)
+class Rejection(Notice):
+    """A notice whose reply was dropped."""
+
+
+@dataclass(frozen=True)
+class ClientRecord:
+    """What one client did in one round."""
+
+    num_labeled: int
+    num_unlabeled: int
+    num_pseudo: int
+    contribution: float
+    diversity: list[float] | None
+    pseudo_label_accuracy: float | None
+    """By the oracle of a simulation."""
+    pseudo_label_estimate: Estimate | None
+    """Without ground truth, from what labeled clients held out."""
+    bytes_sent: int
+    """Size of the tensors in the client's answers."""
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class RoundRecord:
+    """One line of metrics.jsonl; rounds count from one."""
+
+    stage: int
+    method: str
+    round: int
+    rounds: int
+    seconds: float
+    test: Metrics | None
+    validation: Validation | None
+    clients: Mapping[int, ClientRecord]
+    asked: int = 0
+    """Replies that the method planned for."""
+    used: int = 0
+    """Replies that passed the gate."""
+    dropped: tuple[Rejection, ...] = ()
+    """Replies that the gate refused."""
+    notices: tuple[Notice, ...] = ()
+    """What else the gate saw."""
+    skipped: bool = False
+    """Whether too few replies were left and the model stayed as it was."""
+    intervention: str | None = None
+    """What was done because the mean would have hurt, see [alarms]."""
+    running_mean: Metrics | None = None
+    """The test of a running mean of the global model, if one is kept."""
+    also_tested: Mapping[str, float] = field(default_factory=dict)
+    """Accuracy of further models of the round, such as IsoFed's labeled mean."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Lay the record out flat, with the clients by id."""
+        content = asdict(self)
+        test = content.pop("test") or {}
+        clients = {str(id): record for id, record in content.pop("clients").items()}
+        for scores in (test, content["running_mean"] or {}):
+            scores.pop("confusion", None)
+        return content | test | {"clients": clients}
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a caller sees after each round; `memory` answers until the next one."""
+
+    record: RoundRecord
+    state: ServerState
+    memory: Callable[[int], Memory]
+
+    @property
+    def weights(self) -> Weights:
+        """The global model."""
+        return self.state.weights

@@ -1,0 +1,1 @@
+"""The round loop, and what stands between replies and the method."""

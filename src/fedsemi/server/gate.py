@@ -1,0 +1,259 @@
+"""The gate: every reply passes it before any method sees it, in every engine.
+
+A bad reply is dropped and counted; it never ends a run. No honest reply is changed
+here; what passes is handed to the guard, which may be off.
+
+FS2101  entries are missing or unknown        FS2105  unreadable
+FS2102  wrong shape or type                   FS2106  stale, twice, or not asked for
+FS2103  not finite, or out of range           FS2110  seems not to learn (noted only)
+FS2104  impossible count (cut if too large)   FS2112  quarantined after three drops
+FS2201  too few replies, round skipped        FS2202  no confident pseudo-labels
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from torch import Tensor
+
+from fedsemi.client.findings import held_out_accuracy
+from fedsemi.config.blueprint import Blueprint
+from fedsemi.messages import DIVERSITY, Answer, ClientInfo, Failure, Task, Update
+from fedsemi.method import Method, Statistic
+from fedsemi.runs.records import Notice, Rejection
+from fedsemi.server.guard import Guard
+from fedsemi.server.guard_state import Evidence, Verdict
+from fedsemi.server.idleness import idle_clients
+from fedsemi.server.replies import Refused, Reply, checked
+from fedsemi.state import GateState
+from fedsemi.weights import digest
+
+STRIKES = 3
+WINDOW = 20
+"""So many drops within so many rounds put a client in quarantine."""
+QUARANTINE = 20
+"""Rounds that a quarantine lasts."""
+IDLE_ROUNDS = 5
+"""Rounds in a row without learning after which a client is noted."""
+MOST_SKIPS = 3
+"""Rounds in a row that may be skipped before the run gives up."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What the gate made of the replies to one plan."""
+
+    updates: Sequence[Update]
+    state: GateState
+    asked: int
+    dropped: tuple[Rejection, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    quorum: bool = True
+    kept: Mapping[int, float] = field(default_factory=dict)
+    """Part of its share that the guard left to a client, where it is not all."""
+    verdict: Verdict | None = None
+    """What labeled clients reported of the model that went out, if it matters."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Holds settings, never state."""
+
+    guard: Guard = field(default_factory=Guard)
+    statistics: Mapping[str, Statistic] = field(default_factory=dict)
+    """What the method's server step reads."""
+    pseudo_labels: bool = False
+    """Whether unlabeled clients count by pseudo-labels; a round without is noted."""
+    evidence: Evidence = field(default_factory=Evidence)
+    """What the guard holds replies against."""
+
+    def admitted(self, tasks: Sequence[Task], state: GateState) -> Sequence[Task]:
+        """Leave out the tasks of clients in quarantine."""
+        until = dict(state.quarantine)
+        return [task for task in tasks if until.get(task.client, 0) <= task.round]
+
+    def check(
+        self,
+        tasks: Sequence[Task],
+        updates: Sequence[Answer],
+        clients: Sequence[ClientInfo],
+        state: GateState,
+    ) -> Check:
+        """Drop bad replies, let the guard bound the others, say if enough are left.
+
+        Args:
+            tasks: All that the method planned, quarantined clients included.
+            updates: The replies in any order.
+            clients: The register.
+            state: What the gate remembers.
+        """
+        infos = {client.id: client for client in clients}
+        round = tasks[0].round if tasks else 0
+        replies, dropped = self._sifted(self.admitted(tasks, state), updates, infos)
+        dropped = [replace(each, round=round) for each in dropped]
+        state, idle = _watched(state, replies, round)
+        state, jailed = _judged(state, dropped, round)
+        ruling = self.guard.rule(replies, state.guard, self.evidence)
+        passed = [reply.update for reply in ruling.replies]
+        quorum = self._quorum(tasks, passed, infos)
+        inflated, of_round = _inflated(replies), self._of_round(tasks, passed, quorum)
+        return Check(
+            passed,
+            replace(_counted(state, quorum), guard=ruling.state),
+            len(tasks),
+            tuple(dropped),
+            (*ruling.notices, *inflated, *idle, *jailed, *of_round),
+            quorum,
+            ruling.kept,
+            ruling.verdict,
+        )
+
+    def _sifted(
+        self,
+        tasks: Sequence[Task],
+        updates: Sequence[Answer],
+        infos: Mapping[int, ClientInfo],
+    ) -> tuple[list[Reply], list[Rejection]]:
+        """Keep one good reply per task, in canonical order."""
+        asked = {(task.group, task.client): task for task in tasks}
+        good, dropped = list[Reply](), list[Rejection]()
+        for update in updates:
+            if isinstance(update, Failure):
+                dropped.append(Rejection(update.client, 0, update.code, update.reason))
+                continue
+            try:
+                task = asked.get(_place(update))
+                if task is None:
+                    raise Refused("FS2106", "was not asked for this")
+                info = infos[task.client]
+                good.append(checked(update, task, info, self.statistics))
+            except Refused as refused:
+                known = type(update.client) is int and update.client in infos
+                client = update.client if known else None
+                dropped.append(Rejection(client, 0, refused.code, refused.reason))
+        good.sort(key=lambda reply: _place(reply.update))
+        kept = list[Reply]()
+        for _, same in groupby(good, key=lambda reply: _place(reply.update)):
+            first, *rest = _canonical(list(same))
+            kept.append(first)
+            dropped += [
+                Rejection(each.info.id, 0, "FS2106", "answered twice") for each in rest
+            ]
+        return kept, sorted(dropped, key=str)
+
+    def _quorum(
+        self,
+        tasks: Sequence[Task],
+        passed: Sequence[Update],
+        infos: Mapping[int, ClientInfo],
+    ) -> bool:
+        asked = {task.client for task in tasks}
+        heard = {update.client for update in passed} & asked
+        if asked and not heard:
+            return False
+        labeled = {client for client in asked if infos[client].num_labeled}
+        needs = (
+            (labeled, self.guard.min_labeled),
+            (asked - labeled, self.guard.min_unlabeled),
+        )
+        return all(len(heard & part) >= min(least, len(part)) for part, least in needs)
+
+    def _of_round(
+        self, tasks: Sequence[Task], passed: Sequence[Update], quorum: bool
+    ) -> Iterator[Notice]:
+        round = tasks[0].round if tasks else 0
+        if not quorum:
+            reason = f"{len(passed)} of {len(tasks)} replies, none or too few labeled; "
+            yield Notice(None, round, "FS2201", f"{reason}model unchanged")
+        holders = [update for update in passed if update.num_unlabeled]
+        silent = holders and not any(update.num_pseudo for update in holders)
+        if self.pseudo_labels and silent:
+            reason = "no client passed the confidence threshold; labels only"
+            yield Notice(None, round, "FS2202", reason)
+
+
+def gate_of(blueprint: Blueprint, method: Method[Any]) -> Gate:
+    """Build the gate that the replies to a method must pass."""
+    evidence = Evidence(
+        _shares_of(method) if DIVERSITY in method.statistics else None,
+        partial(held_out_accuracy, num_classes=blueprint.model.num_classes),
+        blueprint.experiment.alarms,
+    )
+    guard = Guard.of(blueprint.experiment.guard)
+    return Gate(guard, method.statistics, method.pseudo_labels, evidence)
+
+
+def _shares_of(method: Method[Any]) -> Callable[[Sequence[Update]], Tensor]:
+    def shares(updates: Sequence[Update]) -> Tensor:
+        found = method.contributions(updates)
+        assert found is not None, "what reads diversities makes shares of them"
+        return found
+
+    return shares
+
+
+def _place(update: Update) -> tuple[int, int]:
+    for number in (update.group, update.client):
+        if type(number) is not int:
+            raise Refused("FS2106", "names no client")
+    return update.group, update.client
+
+
+def _canonical(same: list[Reply]) -> list[Reply]:
+    """Order replies to one task by content, so that arrival decides nothing."""
+    if len(same) == 1:
+        return same
+    return sorted(same, key=lambda reply: digest(reply.update.weights))
+
+
+def _inflated(replies: Sequence[Reply]) -> list[Notice]:
+    reason = "claimed more samples than it has"
+    return [
+        Notice(reply.info.id, reply.task.round, "FS2104", reason)
+        for reply in replies
+        if reply.inflated
+    ]
+
+
+def _watched(
+    state: GateState, replies: Sequence[Reply], round: int
+) -> tuple[GateState, list[Notice]]:
+    """Count the rounds in which a client did not learn."""
+    before, idle = dict(state.idle), idle_clients(replies)
+    heard = {reply.info.id for reply in replies}
+    counts = {id: n for id, n in before.items() if id not in heard}
+    counts |= {id: before.get(id, 0) + 1 for id in idle}
+    notices = [
+        Notice(id, round, "FS2110", f"has not learned for {counts[id]} rounds")
+        for id in sorted(idle)
+        if counts[id] >= IDLE_ROUNDS
+    ]
+    return replace(state, idle=tuple(sorted(counts.items()))), notices
+
+
+def _judged(
+    state: GateState, dropped: Sequence[Rejection], round: int
+) -> tuple[GateState, list[Notice]]:
+    """Note a strike a round; three within the window put a client in quarantine."""
+    fresh = {(d.client, round) for d in dropped if d.client is not None}
+    recent = {strike for strike in state.strikes if strike[1] > round - WINDOW}
+    strikes = sorted(recent | fresh)
+    until = {id: end for id, end in state.quarantine if end > round}
+    struck = sorted({id for id, _ in fresh})
+    jailed = [id for id in struck if sum(s[0] == id for s in strikes) >= STRIKES]
+    until |= {id: round + 1 + QUARANTINE for id in jailed}
+    strikes = [s for s in strikes if s[0] not in jailed]
+    notices = [
+        Notice(id, round, "FS2112", f"is not asked for {QUARANTINE} rounds")
+        for id in jailed
+    ]
+    quarantine = tuple(sorted(until.items()))
+    return replace(state, strikes=tuple(strikes), quarantine=quarantine), notices
+
+
+def _counted(state: GateState, quorum: bool) -> GateState:
+    return replace(state, skipped=0 if quorum else state.skipped + 1)

@@ -1,0 +1,60 @@
+"""Who answers without learning: the model as it was, or with noise on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from fedsemi.messages import Weights
+from fedsemi.server.replies import Reply
+
+_UNMOVED = 1e-3
+"""A step below this part of the median step is none."""
+_UNRELATED = 0.02
+"""Noise in d dimensions has a cosine of about 1 / sqrt(d) with any step that learns."""
+_LEAST_PEERS = 3
+
+
+def idle_clients(replies: Sequence[Reply]) -> set[int]:
+    """Name the unlabeled clients whose step is none, or unrelated to all others."""
+    norms = torch.tensor([reply.norm for reply in replies], dtype=torch.double)
+    if len(replies) < _LEAST_PEERS:
+        return set()
+    unmoved = norms <= _UNMOVED * norms.median()
+    unrelated = _cosines_to_others(replies).abs() < _UNRELATED
+    return {
+        reply.info.id
+        for reply, idle in zip(replies, (unmoved | unrelated).tolist(), strict=True)
+        if idle and not reply.info.num_labeled
+    }
+
+
+def _cosines_to_others(replies: Sequence[Reply]) -> Tensor:
+    """Return the cosine of each step to the sum of the other steps' directions.
+
+    Reply by reply and in two passes: thousands of them may lie on disk, and neither
+    memory nor the number of times that a file is opened grows with the entries.
+    """
+    total = _direction(replies[0])
+    for reply in replies[1:]:
+        total += _direction(reply)
+    # As plain numbers: small tensors between the large ones would keep their memory.
+    dots = torch.tensor([float(_direction(reply) @ total) for reply in replies])
+    dots = dots.double()
+    own = torch.tensor([float(reply.norm > 0) for reply in replies])
+    others = (float(total @ total) - 2 * dots + own).clamp_min(1e-30).sqrt()
+    return (dots - own) / others
+
+
+def _direction(reply: Reply) -> Tensor:
+    """Lay out a step of length one as a vector, without the integer counters."""
+    step = _flat(reply.update.weights, reply.task.weights)
+    step -= _flat(reply.task.weights, reply.task.weights)
+    return step.div_(max(reply.norm, 1e-30))
+
+
+def _flat(weights: Weights, like: Weights) -> Tensor:
+    keys = [key for key, value in like.items() if value.is_floating_point()]
+    return torch.cat([weights[key].detach().flatten() for key in keys])

@@ -1,0 +1,207 @@
+"""The checks on one reply: its shape, its numbers, its claims.
+
+They trust nothing but the server's own task and register. What fails is refused as a
+whole; a sample count above the registered one is cut to it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fedsemi.messages import ClientInfo, Task, Update
+from fedsemi.method import Statistic
+from fedsemi.text.printable import printable
+
+_TOLERANCE = 1e-3
+_MOST_STEPS = 2**31
+
+
+class Refused(Exception):
+    """A reply cannot be used; the gate turns it into a Rejection."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = printable(reason)  # it may quote what a site has sent
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply that passed, with the task it answers and the length of its step."""
+
+    update: Update
+    task: Task
+    info: ClientInfo
+    norm: float
+    inflated: bool
+    """Whether a count exceeded the register and was cut."""
+
+
+def checked(
+    update: Update, task: Task, info: ClientInfo, needed: Mapping[str, Statistic]
+) -> Reply:
+    """Check one reply against the task that it answers.
+
+    Raises:
+        Refused: Something does not fit.
+    """
+    if type(update.round) is not int or update.round != task.round:
+        raise Refused("FS2106", f"is for round {update.round!r}")
+    try:
+        norm = step_length(update.weights, task.weights)
+        statistics = _checked_statistics(update.statistics, needed, info)
+        counts = _checked_counts(update, info)
+        _check_claims(statistics, needed, counts["num_pseudo"], info)
+        metrics = _finite_metrics(update.metrics)
+    except Refused:
+        raise
+    except Exception as error:  # the content is a stranger's: anything may happen
+        raise Refused("FS2105", f"cannot be read: {type(error).__name__}") from error
+    inflated = any(getattr(update, name) > count for name, count in counts.items())
+    clean = replace(
+        update,
+        statistics=statistics,
+        metrics=metrics,
+        num_labeled=counts["num_labeled"],
+        num_unlabeled=counts["num_unlabeled"],
+        num_pseudo=counts["num_pseudo"],
+    )
+    return Reply(clean, task, info, norm, inflated)
+
+
+def step_length(weights: Any, reference: Mapping[str, Tensor]) -> float:
+    """Check the weights and return how far they are from the reference."""
+    if not isinstance(weights, Mapping) or weights.keys() != reference.keys():
+        raise Refused("FS2101", _key_difference(weights, reference))
+    squares = 0.0
+    for key, old in reference.items():
+        new = weights[key]
+        _check_kind(key, new, old)
+        if old.is_floating_point():
+            squares += _entry_step(key, new, old) ** 2
+        elif new.numel() and not 0 <= new.min() <= new.max() <= old.max() + _MOST_STEPS:
+            raise Refused("FS2104", f"has an impossible counter '{key}'")
+    if not math.isfinite(squares):
+        raise Refused("FS2103", "is too far away to measure")
+    return math.sqrt(squares)
+
+
+def _check_kind(key: str, new: Any, old: Tensor) -> None:
+    if not isinstance(new, Tensor) or new.layout != torch.strided or new.is_meta:
+        raise Refused("FS2102", f"has no dense tensor at '{key}'")
+    if new.shape != old.shape or new.dtype != old.dtype:
+        raise Refused(
+            "FS2102",
+            f"has {new.dtype} {list(new.shape)} at '{key}', not {old.dtype} "
+            f"{list(old.shape)}",
+        )
+
+
+def _entry_step(key: str, new: Tensor, old: Tensor) -> float:
+    step = float(torch.linalg.vector_norm(new.detach() - old, dtype=torch.double))
+    if not math.isfinite(step):
+        bad = int((~torch.isfinite(new)).sum())
+        found = f"{bad} non-finite values" if bad else "values too large"
+        raise Refused("FS2103", f"has {found} in '{key}'")
+    if key.endswith("running_var") and (new < 0).any():
+        raise Refused("FS2103", f"has a negative variance in '{key}'")
+    return step
+
+
+def _key_difference(weights: Any, reference: Mapping[str, Tensor]) -> str:
+    if not isinstance(weights, Mapping):
+        return "has no weights"
+    missing = sorted(reference.keys() - weights.keys())
+    if missing:
+        return f"lacks {len(missing)} entries, '{missing[0]}' among them"
+    extra = sorted(str(key) for key in weights.keys() - reference.keys())
+    return f"has {len(extra)} unknown entries, '{extra[0][:60]}' among them"
+
+
+def _checked_statistics(
+    statistics: Mapping[str, Tensor], needed: Mapping[str, Statistic], info: ClientInfo
+) -> Mapping[str, Tensor]:
+    for name in sorted(needed.keys() - statistics.keys()):
+        if needed[name].due_from(info):
+            raise Refused("FS2101", f"lacks the statistic '{name}'")
+    # Whoever reads a statistic by its name relies on what was checked here.
+    for name in sorted(map(str, statistics.keys() - needed.keys())):
+        raise Refused("FS2101", f"has the unknown statistic '{name[:60]}'")
+    return {
+        name: _checked_statistic(name, value, needed[name], info)
+        for name, value in statistics.items()
+    }
+
+
+def _checked_statistic(
+    name: str, value: Any, spec: Statistic, info: ClientInfo
+) -> Tensor:
+    if not isinstance(value, Tensor) or value.is_complex():
+        raise Refused("FS2102", f"has no numbers for '{name}'")
+    if not torch.isfinite(value).all():
+        raise Refused("FS2103", f"has non-finite values in '{name}'")
+    if value.shape != (spec.size,) or not value.is_floating_point():
+        raise Refused("FS2102", f"has {value.dtype} {list(value.shape)} for '{name}'")
+    low, high = float(value.min()), float(value.max())
+    if low < spec.low - _TOLERANCE or high > spec.high + _TOLERANCE:
+        raise Refused(
+            "FS2103",
+            f"claims a {name} of {low if low < spec.low else high:.3g}, outside "
+            f"{spec.low:g} to {spec.high:g}",
+        )
+    most = info.num_labeled + info.num_unlabeled
+    if spec.counts and (total := float(value.double().sum())) > most:
+        raise Refused("FS2104", f"counts {total:g} samples in '{name}', has {most}")
+    return value.clamp(spec.low, spec.high)  # rounding, below the tolerance
+
+
+def _checked_counts(update: Update, info: ClientInfo) -> dict[str, int]:
+    """Refuse what is no count; cut what exceeds the register."""
+    limits = {
+        "num_labeled": info.num_labeled,
+        "num_unlabeled": info.num_unlabeled,
+        "num_pseudo": info.num_unlabeled,
+    }
+    counts = {name: getattr(update, name) for name in limits}
+    for name, count in counts.items():
+        if type(count) is not int or count < 0:
+            raise Refused("FS2104", f"claims {name} = {count!r:.40}")
+    return {name: min(counts[name], limit) for name, limit in limits.items()}
+
+
+def _check_claims(
+    statistics: Mapping[str, Tensor],
+    needed: Mapping[str, Statistic],
+    num_pseudo: int,
+    info: ClientInfo,
+) -> None:
+    """Refuse what more classes claim than there are pseudo-labels.
+
+    A client with labels may go through its unlabeled images several times a round, so
+    that one of them has had two classes.
+    """
+    for name, spec in needed.items():
+        if not spec.of_pseudo_labels or info.num_labeled or name not in statistics:
+            continue
+        if (classes := int((statistics[name] > 0).sum())) > num_pseudo:
+            raise Refused(
+                "FS2104",
+                f"claims a {name} in {classes} classes with {num_pseudo} pseudo-labels",
+            )
+
+
+def _finite_metrics(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Keep what a log can hold; no aggregation reads it."""
+    return {
+        name: float(value)
+        for name, value in metrics.items()
+        if isinstance(name, str)
+        and isinstance(value, int | float)
+        and math.isfinite(value)
+    }

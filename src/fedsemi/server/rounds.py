@@ -1,0 +1,133 @@
+"""The federated round: the one loop that every method and engine runs through."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, cast
+
+from fedsemi.engine import Engine
+from fedsemi.errors import ProtocolError
+from fedsemi.messages import Answer, ClientInfo, Task, Update
+from fedsemi.method import Method
+from fedsemi.runs.records import Notice, Rejection
+from fedsemi.server.gate import MOST_SKIPS, Check, Gate
+from fedsemi.state import S
+
+
+@dataclass(frozen=True)
+class Round(Generic[S]):
+    """What one round left behind."""
+
+    state: S
+    checks: Sequence[Check]
+    """What the gate made of the answers, one for each phase of the method."""
+
+    @property
+    def updates(self) -> list[Update]:
+        """The answers that were used, or would have been in a round of more."""
+        return [update for check in self.checks for update in check.updates]
+
+    @property
+    def asked(self) -> int:
+        """How many answers the method planned for."""
+        return sum(check.asked for check in self.checks)
+
+    @property
+    def dropped(self) -> tuple[Rejection, ...]:
+        """The answers that the gate refused."""
+        return tuple(each for check in self.checks for each in check.dropped)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What else the gate saw, and what the guard did."""
+        return tuple(each for check in self.checks for each in check.notices)
+
+    @property
+    def skipped(self) -> bool:
+        """Whether too few answers were left and the model stayed as it was."""
+        return not all(check.quorum for check in self.checks)
+
+
+def run(
+    method: Method[S], engine: Engine, state: S, rounds: int, gate: Gate | None = None
+) -> Iterator[Round[S]]:
+    """Run the method until `rounds` rounds are done, yielding after each of them."""
+    gate = gate or Gate(statistics=method.statistics)
+    while state.round < rounds:
+        asking = one_round(method, joined(state, engine.clients()), gate)
+        tasks = next(asking)
+        while True:
+            try:
+                tasks = asking.send(engine.run(tasks))
+            except StopIteration as over:
+                done: Round[S] = over.value
+                break
+        yield done
+        state = done.state
+
+
+def one_round(
+    method: Method[S], state: S, gate: Gate
+) -> Generator[Sequence[Task], Sequence[Answer], Round[S]]:
+    """Go through one round: yield tasks, be sent the answers, return what is left.
+
+    It does not know how answers come about, so that whoever has a loop of its own, as
+    Flower has, goes through the very same round. A method with several phases keeps
+    `state.round` as it is until its last one.
+    """
+    before, checks = state, list[Check]()
+    while state.round == before.round:
+        tasks = method.plan(state)
+        answers = yield gate.admitted(tasks, state.gate)
+        check = gate.check(tasks, answers, state.clients, state.gate)
+        state = _closed(method, before, state, check)
+        checks.append(check)
+    return Round(state, checks)
+
+
+def joined(state: S, clients: Sequence[ClientInfo]) -> S:
+    """Take in clients that have come since; those who are known stay as they are."""
+    known = {client.id: client for client in state.clients}
+    merged = {client.id: client for client in clients} | known
+    if len(merged) == len(known):
+        return state
+    return replace(state, clients=tuple(merged[id] for id in sorted(merged)))
+
+
+def _closed(method: Method[S], before: S, state: S, check: Check) -> S:
+    """Close a phase: combine what passed, or go on from an older model.
+
+    Args:
+        method: Whose phase it is.
+        before: The state at the beginning of the round.
+        state: The state that the tasks were planned from.
+        check: What the gate made of the replies.
+    """
+    if check.verdict == "worse" and before.good is not None:
+        good = cast(S, before.good)
+        new = replace(
+            good, round=before.round + 1, contributions={}, clients=before.clients
+        )
+    elif not check.quorum:
+        new = _skipped(before, check)
+    else:
+        new = method.aggregate(state, check.updates)
+        if check.kept and new.round > state.round:
+            shares = new.contributions.items()
+            kept = {id: share * check.kept.get(id, 1.0) for id, share in shares}
+            new = replace(new, contributions=kept)
+    best = replace(before, good=None) if check.verdict == "best" else state.good
+    return replace(new, gate=check.state, good=best)
+
+
+def _skipped(before: S, check: Check) -> S:
+    """Go on with the model from before the round, but not for ever."""
+    if check.state.skipped > MOST_SKIPS:
+        raise ProtocolError(
+            f"{check.state.skipped} rounds in a row had too few usable replies, the "
+            f"last one {len(check.updates)} of {check.asked}; see metrics.jsonl for "
+            "the reasons, or lower guard.min_labeled and guard.min_unlabeled",
+            code="FS2201",
+        )
+    return replace(before, round=before.round + 1, contributions={})

@@ -1,0 +1,41 @@
+"""A running mean of the global model, tested beside it: the same model with less noise.
+
+It changes nothing in training. FixMatch and its heirs report such a mean of the weights
+of all steps; here it is over rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from fedsemi.messages import Update, Weights
+from fedsemi.method import Method, Wrapped
+from fedsemi.state import S
+
+
+class WithRunningMean(Wrapped[S]):
+    """A method that also keeps a mean of the models that it made."""
+
+    def __init__(self, method: Method[S], keep: float) -> None:
+        super().__init__(method)
+        self.keep = keep
+        """What the mean keeps of itself in a round."""
+
+    def aggregate(self, state: S, updates: Sequence[Update]) -> S:
+        """Aggregate as the method does; move the mean when the round is over."""
+        new = self.method.aggregate(state, updates)
+        if new.round == state.round:
+            return new
+        mean = moved(state.running_mean or state.weights, new.weights, self.keep)
+        return replace(new, running_mean=mean)
+
+
+def moved(mean: Weights, weights: Weights, keep: float) -> Weights:
+    """Move a mean toward new weights; counters are those of the new ones."""
+    return {
+        key: torch.lerp(mean[key], new, 1 - keep) if new.is_floating_point() else new
+        for key, new in weights.items()
+    }

@@ -1,0 +1,214 @@
+"""Conduct an experiment: stage after stage, round after round, each with its record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from fedsemi.client.evaluate import TEST_BATCH, Metrics, metrics, predict
+from fedsemi.client.findings import Validation, Validator, reported
+from fedsemi.config.blueprint import Blueprint
+from fedsemi.data.dataset import ImageSet
+from fedsemi.engine import Engine
+from fedsemi.engines.reporting import Reporting
+from fedsemi.messages import DIVERSITY, Memory, Update, Weights
+from fedsemi.method import Method
+from fedsemi.objectives.calibration import estimate, from_metrics
+from fedsemi.objectives.labeler import pseudo_labels_in
+from fedsemi.objectives.workbench import Setup
+from fedsemi.runs.checkpoint import Checkpoint
+from fedsemi.runs.records import ClientRecord, RoundRecord, Step
+from fedsemi.seeds import seed_of
+from fedsemi.server.gate import gate_of
+from fedsemi.server.protected import Protected, protected
+from fedsemi.server.rounds import Round, run
+from fedsemi.server.running_mean import WithRunningMean
+from fedsemi.state import ServerState
+from fedsemi.weights import num_bytes
+
+EngineMaker = Callable[[Method[Any], int], AbstractContextManager[Engine]]
+"""Opens an engine for the method of a stage, given the stage's number as well."""
+
+
+class Truth(Protocol):
+    """Knows how good pseudo-labels are; there is one in simulations only."""
+
+    def accuracy(self, client: int, pseudo_label: Tensor) -> float | None:
+        """Return the share of right ones among a client's confident pseudo-labels."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """What rounds are measured with, as far as the server has it."""
+
+    test: ImageSet | None = None
+    held_out: Mapping[int, ImageSet] = field(default_factory=dict)
+    """Of the labeled clients; known to the server in simulations only."""
+    oracle: Truth | None = None
+    threads: int = 1
+    """Cores for the test; workers leave theirs idle meanwhile."""
+
+
+def run_stages(
+    blueprint: Blueprint,
+    open_engine: EngineMaker,
+    judge: Judge,
+    start: Checkpoint | None = None,
+) -> Iterator[Step]:
+    """Run all stages; the weights of one begin the next, client memory starts anew.
+
+    With a checkpoint to start from, only the rounds that it lacks are run.
+    """
+    first = 0 if start is None else start.cursor.stage
+    weights = blueprint.initial_weights() if start is None else start.weights
+    for number in range(first, len(blueprint.experiment.stages)):
+        here = start if number == first else None
+        for step in _run_stage(blueprint, number, weights, open_engine, judge, here):
+            weights = step.weights
+            yield step
+
+
+def _run_stage(
+    blueprint: Blueprint,
+    number: int,
+    weights: Weights,
+    open_engine: EngineMaker,
+    judge: Judge,
+    start: Checkpoint | None,
+) -> Iterator[Step]:
+    stage = blueprint.experiment.stages[number]
+    if start is not None and start.cursor.round >= stage.rounds:
+        return
+    method, setup = blueprint.method(stage), blueprint.setup(stage)
+    seed = seed_of(blueprint.experiment.seed, "stage", number)
+    every = blueprint.experiment.evaluation.every
+    validator = Validator.of(judge.held_out, setup)
+    validate = partial(_validation, validator, seed)
+    server = protected(method, validator, blueprint.experiment.alarms)
+    keep = blueprint.experiment.evaluation.running_mean
+    averaged = server if keep is None else WithRunningMean(server, keep)
+    gate, guarded = gate_of(blueprint, method), blueprint.experiment.guard.enabled
+    with open_engine(method, number) as opened:
+        # The guard judges models by what labeled sites report, in simulations too.
+        engine = Reporting(opened, judge.held_out, setup) if guarded else opened
+        state = _begin(method.init(weights, engine.clients(), seed), engine, start)
+        validation = validate(state)
+        started = time.perf_counter()
+        for done in run(averaged, engine, state, stage.rounds, gate):
+            due = done.state.round % every == 0 or done.state.round == stage.rounds
+            tester = judge if due else Judge()
+            teacher, validation = validation, validate(done.state)
+            # Real sites report on the model that they received.
+            found = reported(done.updates, setup.model.num_classes)
+            record = RoundRecord(
+                stage=number,
+                method=stage.method,
+                round=done.state.round,
+                rounds=stage.rounds,
+                seconds=time.perf_counter() - started,
+                test=_test(tester, setup, done.state.weights),
+                validation=validation or found,
+                clients=_client_records(done, engine, judge.oracle, teacher or found),
+                asked=done.asked,
+                used=len(done.updates),
+                dropped=done.dropped,
+                notices=done.notices,
+                skipped=done.skipped,
+                intervention=server.taken() if isinstance(server, Protected) else None,
+                running_mean=_test(tester, setup, done.state.running_mean),
+                also_tested=_test_others(tester, setup, done.state),
+            )
+            yield Step(record, done.state, engine.memory)
+            started = time.perf_counter()
+
+
+def _begin(fresh: ServerState, engine: Engine, start: Checkpoint | None) -> ServerState:
+    """Return the state to start from; a checkpoint's clients remember as well."""
+    if start is None:
+        return fresh
+    engine.restore(start.memories)
+    return start.state(like=fresh)
+
+
+def _test(judge: Judge, setup: Setup, weights: Weights) -> Metrics | None:
+    """Test a model, if there is one and something to test it on."""
+    if judge.test is None or not weights:
+        return None
+    model, views, device = setup.load(weights), setup.views, setup.device
+    probs = predict(model, judge.test.images, views, TEST_BATCH, device, judge.threads)
+    return metrics(probs, judge.test.labels, setup.model.num_classes)
+
+
+def _test_others(judge: Judge, setup: Setup, state: ServerState) -> dict[str, float]:
+    tested = {k: _test(judge, setup, v) for k, v in state.also_tested.items()}
+    return {name: found.accuracy for name, found in tested.items() if found}
+
+
+def _validation(
+    validator: Validator | None, seed: int, state: ServerState
+) -> Validation | None:
+    if validator is None:
+        return None
+    return validator.validate(state.weights, seed_of(seed, "validation", state.round))
+
+
+def _client_records(
+    done: Round[Any],
+    engine: Engine,
+    oracle: Truth | None,
+    teacher: Validation | None,
+) -> dict[int, ClientRecord]:
+    sent: dict[int, int] = {}
+    for update in done.updates:
+        size = num_bytes(update.weights) + num_bytes(update.statistics)
+        sent[update.client] = sent.get(update.client, 0) + size
+    return {
+        update.client: _client_record(
+            update,
+            done.state.contributions.get(update.client, 0.0),
+            _pseudo_label_accuracy(update.client, engine.memory, oracle),
+            teacher,
+            sent[update.client],
+        )
+        for update in done.updates
+    }
+
+
+def _client_record(
+    update: Update,
+    contribution: float,
+    accuracy: float | None,
+    teacher: Validation | None,
+    bytes_sent: int,
+) -> ClientRecord:
+    counts = from_metrics(update.metrics)
+    diversity = update.statistics.get(DIVERSITY)
+    return ClientRecord(
+        num_labeled=update.num_labeled,
+        num_unlabeled=update.num_unlabeled,
+        num_pseudo=update.num_pseudo,
+        contribution=contribution,
+        diversity=None if diversity is None else diversity.tolist(),
+        pseudo_label_accuracy=accuracy,
+        pseudo_label_estimate=estimate(teacher.calibration, counts)
+        if teacher
+        else None,
+        bytes_sent=bytes_sent,
+        metrics=dict(update.metrics),
+    )
+
+
+def _pseudo_label_accuracy(
+    client: int, memory: Callable[[int], Memory], oracle: Truth | None
+) -> float | None:
+    if oracle is None:
+        return None
+    found = pseudo_labels_in(memory(client))
+    return None if found is None else oracle.accuracy(client, found)

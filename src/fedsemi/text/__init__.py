@@ -1,0 +1,1 @@
+"""Text from and for outside: parsed with bounds, printed without surprises."""

@@ -1,0 +1,35 @@
+"""What a person reads: lines on a terminal or in a log, whoever named the things."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from fedsemi.text.printable import printable
+
+LINE = 10_000
+"""The most characters of a line or a cell."""
+
+
+class Screen(Console):
+    """A console that shows a str as it stands, in one line.
+
+    Brackets are no markup, colons no pictures, and what commands a terminal is spelled.
+    So a name may go into any line or cell; a style, or a line break on purpose, needs a
+    `rich.text.Text`, which holds names only if they are `printable`.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Make the Text that stands for a str, wherever it is printed."""
+        return super().render_str(printable(text, LINE), **options)
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """Print one plain line at once."""
+    typer.echo(printable(line, LINE), err=err)

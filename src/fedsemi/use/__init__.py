@@ -1,0 +1,1 @@
+"""What people do with a federation: train and watch, predict, export."""

@@ -1,0 +1,169 @@
+"""Take a run elsewhere: tables, TensorBoard, and models that need no fedsemi."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from fedsemi.client.evaluate import SCORES
+from fedsemi.errors import ConfigError
+from fedsemi.models import Classifier
+from fedsemi.report.run import Run
+from fedsemi.runs.folder import MODEL
+from fedsemi.runs.model_card import ModelCard, read_card
+from fedsemi.storage import make_folder, read_weights, write_whole
+
+CARD = "fedsemi_card"
+"""Under this name the model card travels in an exported model."""
+
+_CLIENT = (
+    "num_labeled",
+    "num_unlabeled",
+    "num_pseudo",
+    "contribution",
+    "pseudo_label_accuracy",
+    "bytes_sent",
+)
+
+
+class Deployed(nn.Module):
+    """Bytes in, probabilities out: the normalisation is part of the network."""
+
+    scale: Tensor
+    shift: Tensor
+
+    def __init__(self, classifier: Classifier, card: ModelCard) -> None:
+        super().__init__()
+        self.classifier = classifier
+        mean = torch.tensor(card.views.mean).view(1, -1, 1, 1)
+        std = torch.tensor(card.views.std).view(1, -1, 1, 1)
+        self.register_buffer("scale", 1 / (255 * std))
+        self.register_buffer("shift", mean / std)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Map uint8 images `[N, channels, size, size]` to probabilities `[N, C]`."""
+        inputs = images.float() * self.scale - self.shift
+        probs: Tensor = self.classifier(inputs).logits.softmax(1)
+        return probs
+
+
+def load_model(folder: Path) -> tuple[Deployed, ModelCard]:
+    """Load the model of a run, with its card."""
+    card = read_card(folder)
+    weights = read_weights(folder / MODEL)
+    classifier = card.spec.empty()
+    # Methods may keep parts of their own beside the classifier; they stay behind.
+    names = classifier.state_dict().keys()
+    classifier.load_state_dict({name: weights[name] for name in names})
+    return Deployed(classifier, card).eval(), card
+
+
+def save_csv(run: Run, folder: Path) -> list[Path]:
+    """Write rounds.csv and clients.csv: a line a round, a line a round and client."""
+    make_folder(folder)
+    place = ("stage", "method", "round", "seconds")
+    rounds = [
+        [record[name] for name in place]
+        + [record.get(name) for name in SCORES]
+        + [(record.get("validation") or {}).get("accuracy")]
+        for record in run.records
+    ]
+    clients = [
+        [record[name] for name in place[:3]]
+        + [int(id), *_site(run, id), *(client.get(name) for name in _CLIENT)]
+        for record in run.records
+        for id, client in record["clients"].items()
+    ]
+    who = ("client", "site") if run.sites else ("client",)
+    heads = (*place, *SCORES, "validation_accuracy"), (*place[:3], *who, *_CLIENT)
+    paths = [folder / "rounds.csv", folder / "clients.csv"]
+    for path, head, rows in zip(paths, heads, (rounds, clients), strict=True):
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows([head, *rows])
+        write_whole(path, text.getvalue().encode())
+    return paths
+
+
+def _site(run: Run, id: str) -> list[str]:
+    return [run.sites.get(int(id), "")] if run.sites else []
+
+
+def save_tensorboard(run: Run, folder: Path) -> None:
+    """Write events for TensorBoard; steps count the rounds of all stages."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise _missing("tensorboard", "tensorboard") from None
+    make_folder(folder)
+    writer: Any = SummaryWriter(str(folder))
+    for step, record in enumerate(run.records, start=1):
+        for score in SCORES:
+            if record.get(score) is not None:
+                writer.add_scalar(f"test/{score}", record[score], step)
+        if record.get("validation"):
+            held_out = record["validation"]["accuracy"]
+            writer.add_scalar("held_out/accuracy", held_out, step)
+        for id, client in record["clients"].items():
+            for name in ("contribution", "num_pseudo", "pseudo_label_accuracy"):
+                if client.get(name) is not None:
+                    writer.add_scalar(f"{name}/client {id}", client[name], step)
+    writer.close()
+
+
+def save_torch(run: Run, path: Path) -> None:
+    """Write a program that `torch.export.load` reads without fedsemi (.pt2)."""
+    model, card = load_model(run.path)
+    program = _program(model, card)
+    content = io.BytesIO()
+    torch.export.save(program, content, extra_files={CARD: card.as_json()})
+    write_whole(path, content.getvalue())
+
+
+def save_onnx(run: Run, path: Path) -> None:
+    """Write an ONNX model with its card in the metadata."""
+    try:
+        import onnx
+    except ImportError:
+        raise _missing("ONNX", "export") from None
+    model, card = load_model(run.path)
+    content: Any = io.BytesIO()
+    with warnings.catch_warnings():
+        # The newer exporter needs one more package and gives these networks the same.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        torch.onnx.export(
+            model,
+            (_example(card),),
+            content,
+            dynamo=False,
+            input_names=["images"],
+            output_names=["probabilities"],
+            dynamic_axes={"images": {0: "count"}, "probabilities": {0: "count"}},
+        )
+    graph = onnx.load_from_string(content.getvalue())
+    entry = graph.metadata_props.add()
+    entry.key, entry.value = CARD, card.as_json()
+    write_whole(path, graph.SerializeToString())
+
+
+def _program(model: Deployed, card: ModelCard) -> torch.export.ExportedProgram:
+    count = torch.export.Dim("count")
+    shapes = ({0: count},)
+    return torch.export.export(model, (_example(card),), dynamic_shapes=shapes)
+
+
+def _example(card: ModelCard) -> Tensor:
+    side = card.views.size
+    return torch.zeros(2, len(card.views.mean), side, side, dtype=torch.uint8)
+
+
+def _missing(what: str, extra: str) -> ConfigError:
+    return ConfigError(
+        f"{what} is not installed; `pip install 'fedsemi[{extra}]'` adds it",
+        code="FS4108",
+    )

@@ -1,0 +1,138 @@
+"""What a person sees while an experiment runs: a live table, or plain lines."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from fedsemi.config.blueprint import Blueprint
+from fedsemi.runs.records import RoundRecord
+from fedsemi.runs.time_left import TimeLeft
+from fedsemi.text.printable import printable
+
+
+class Progress:
+    """Follows one run; on a terminal it redraws, elsewhere it prints a line a round."""
+
+    def __init__(
+        self, blueprint: Blueprint, title: str, console: Console, workers: int = 1
+    ) -> None:
+        self._rounds = [stage.rounds for stage in blueprint.experiment.stages]
+        self._title = title
+        self._console = console
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._time_left = TimeLeft(self._rounds, blueprint.work(workers))
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def show(self, record: RoundRecord) -> None:
+        """Show the state after a round."""
+        self._time_left.tick(record.stage, record.seconds)
+        if self._console.is_terminal:
+            self._live.update(self._screen(record), refresh=True)
+        else:
+            self._console.print(self._line(record), soft_wrap=True)
+
+    def seconds_left(self, record: RoundRecord) -> float:
+        """Estimate the rest of the run."""
+        return self._time_left.seconds(record.stage, record.round)
+
+    def _line(self, record: RoundRecord) -> str:
+        return (
+            f"{self._title}: stage {record.stage + 1}/{len(self._rounds)} "
+            f"{record.method} round {record.round}/{record.rounds} "
+            f"accuracy {_accuracy(record)} {record.seconds:.1f} s "
+            f"left {duration(self.seconds_left(record))}"
+            f"{incidents(record)}"
+        )
+
+    def _screen(self, record: RoundRecord) -> RenderableType:
+        done = sum(self._rounds[: record.stage]) + record.round
+        head = Table.grid(padding=(0, 2))
+        head.add_row(
+            Text(printable(self._title), style="bold"),
+            f"stage {record.stage + 1}/{len(self._rounds)} {record.method}",
+            f"round {record.round}/{record.rounds}",
+            ProgressBar(total=sum(self._rounds), completed=done, width=24),
+            f"accuracy {_accuracy(record)}",
+            f"left {duration(self.seconds_left(record))}",
+        )
+        lines = [Text(incidents(record).strip(), style="yellow")]
+        return Group(head, *lines, client_table(record))
+
+
+def client_table(record: RoundRecord) -> Table:
+    """Show what each client did in a round and how much it counted."""
+    table = Table(box=None, header_style="dim", padding=(0, 1))
+    names = ("client", "labeled", "unlabeled", "pseudo-labeled", "of them right")
+    for name in names:
+        table.add_column(name, justify="right")
+    table.add_column("contribution")
+    top = max((c.contribution for c in record.clients.values()), default=0) or 1
+    for id, client in record.clients.items():
+        right = client.pseudo_label_accuracy
+        table.add_row(
+            str(id),
+            f"{client.num_labeled:,}" if client.num_labeled else "–",
+            f"{client.num_unlabeled:,}" if client.num_unlabeled else "–",
+            f"{client.num_pseudo:,}" if client.num_unlabeled else "–",
+            "–" if right is None else f"{right:.0%}",
+            f"{client.contribution:6.1%} {bar(client.contribution / top, 10)}",
+        )
+    return table
+
+
+def incidents(record: RoundRecord) -> str:
+    """Say which replies were not used, and why; nothing if all were."""
+    if not record.dropped and not record.skipped:
+        return ""
+    used = f"{record.used}/{record.asked} used"
+    if record.skipped:
+        used = "round skipped"
+    why = ", ".join(
+        f"client {'?' if each.client is None else each.client}: {each.code}"
+        for each in record.dropped
+    )
+    dropped = f", {len(record.dropped)} dropped ({why})" if why else ""
+    return f" {used}{dropped}"
+
+
+def bar(share: float, width: int) -> str:
+    """Draw a share of one as a bar of text."""
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+
+
+def duration(seconds: float) -> str:
+    """Write seconds as a person would.
+
+    >>> duration(7.4), duration(75), duration(3700)
+    ('7 s', '1 min 15 s', '1 h 01 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def _accuracy(record: RoundRecord) -> str:
+    return "–" if record.test is None else f"{record.test.accuracy:.2%}"

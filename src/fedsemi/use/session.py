@@ -1,0 +1,147 @@
+"""Train with a person watching: conduct, show, record."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from fedsemi.config.blueprint import Blueprint
+from fedsemi.engines.allocator import keep_freed_memory
+from fedsemi.engines.in_process import one_thread
+from fedsemi.errors import (
+    ConfigError,
+    FedSemiError,
+    Interrupted,
+    OutOfMemory,
+    StorageError,
+    lacks_memory,
+)
+from fedsemi.report.analysis import Analysis
+from fedsemi.report.bell import Bell
+from fedsemi.runs.folder import RunFolder
+from fedsemi.runs.records import Step
+from fedsemi.runs.stop_signals import StopSignals
+from fedsemi.simulation.build import Simulation
+from fedsemi.simulation.conduct import conduct
+from fedsemi.use.progress import Progress
+
+
+def train(
+    simulation: Simulation,
+    out: Path,
+    title: str,
+    workers: int,
+    console: Console,
+    checkpoint_every: int = 1,
+) -> tuple[Step, dict[str, Any]]:
+    """Conduct an experiment with a progress display; keep its record in `out`.
+
+    Returns the last step and the summary.
+    """
+    workers = workers or available_cores()
+    steps = conduct(simulation, workers)
+    return follow(simulation, steps, out, title, console, checkpoint_every, workers)
+
+
+def follow(
+    blueprint: Blueprint,
+    steps: Iterator[Step],
+    out: Path,
+    title: str,
+    console: Console,
+    checkpoint_every: int = 1,
+    workers: int = 1,
+) -> tuple[Step, dict[str, Any]]:
+    """Show and record the steps of a new experiment, wherever it is conducted."""
+    with RunFolder.new(out, blueprint, overwrite=True) as folder:
+        last, summary = carry_on(
+            folder, blueprint, steps, title, console, checkpoint_every, workers
+        )
+    assert last is not None, "a new run has a round or an error"
+    return last, summary
+
+
+def carry_on(
+    folder: RunFolder,
+    blueprint: Blueprint,
+    steps: Iterator[Step],
+    title: str,
+    console: Console,
+    checkpoint_every: int = 1,
+    workers: int = 1,
+) -> tuple[Step | None, dict[str, Any]]:
+    """Show and record the steps that a folder lacks, and save every few rounds.
+
+    The number of workers serves the estimate of the time left and the last test.
+
+    Returns:
+        The last step, None if all rounds were done before, and the summary.
+    """
+    keep_freed_memory()
+    for notice in folder.notices:
+        console.print(notice, soft_wrap=True, highlight=False)
+    try:
+        analysis = Analysis(folder.path, blueprint)
+        shown = Progress(blueprint, title, console, workers)
+        with one_thread(), shown as progress:
+            bell = Bell(folder.path, blueprint, console)
+            last = _record(folder, steps, progress, bell, checkpoint_every)
+        end = last or folder.start
+        if end is None:
+            raise ConfigError("the stages have no rounds, so there is nothing to do")
+        with one_thread():
+            analysis.finish(end.weights, workers)
+        return last, folder.finish(end.weights)
+    except (Interrupted, StorageError, OutOfMemory) as error:
+        raise _resumable(error, folder) from error
+    except Exception as error:
+        if not lacks_memory(error):
+            raise
+        raise _resumable(OutOfMemory("there is no memory left"), folder) from error
+
+
+def _resumable(error: FedSemiError, folder: RunFolder) -> FedSemiError:
+    """Return the same error with what to do next."""
+    return type(error)(f"{error.args[0]}; {folder.remedy}", error.code)
+
+
+def _record(
+    folder: RunFolder,
+    steps: Iterator[Step],
+    progress: Progress,
+    bell: Bell,
+    checkpoint_every: int,
+) -> Step | None:
+    last: Step | None = None
+    with StopSignals() as stop, _closing(steps):
+        for last in steps:
+            folder.append(last)
+            progress.show(last.record)
+            bell.ring(last.record)
+            record = last.record
+            due = record.round % checkpoint_every == 0 or record.round == record.rounds
+            if due or stop.asked:
+                folder.save(last)
+            if stop.asked:
+                raise Interrupted(f"stop requested, saved after round {record.round}")
+    return last
+
+
+@contextmanager
+def _closing(steps: Iterator[Step]) -> Iterator[None]:
+    """End the engine at once, not when its generator happens to be collected."""
+    try:
+        yield
+    finally:
+        if isinstance(steps, Generator):
+            steps.close()
+
+
+def available_cores() -> int:
+    """Count the cores that this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import json
+import tracemalloc
+
+import pytest
+import torch
+
+pytest.importorskip("flwr")
+
+from fedsemi.deployment.codec import decode_update, encode_update
+from fedsemi.deployment.coordinator.inbox import Inbox
+from fedsemi.deployment.coordinator.post import Refusal, read
+from fedsemi.errors import ProtocolError
+from fedsemi.messages import Update
+
+from ..fake_link import QUESTION, FakeLink
+
+_UPDATE = Update(2, 0, {"w": torch.arange(250_000.0)}, 3, 4)
+_LIMIT = 1_100_000
+
+
+@pytest.fixture
+def link():
+    return FakeLink(encode_update(_UPDATE))
+
+
+def _part(link, kind):
+    """Find the largest part of a kind: the weights' one."""
+    ours = [id for id, part in link.parts.items() if part.startswith(kind + b" ")]
+    return max(ours, key=lambda id: len(link.parts[id]))
+
+
+def test_a_reply_arrives_whole_and_the_superlink_may_forget_it(link):
+    reply = Inbox(link.grid(), _LIMIT).take(QUESTION)
+    found = decode_update(reply.content)
+    assert torch.equal(found.weights["w"], _UPDATE.weights["w"])
+    assert link.confirmed == 1
+
+
+def test_a_part_that_was_announced_and_never_comes_keeps_nobody(link):
+    """Flower's own call would wait for it, for up to two hours."""
+    missing = _part(link, b"ArrayChunk")
+    link.missing.add(missing)
+    inbox = Inbox(link.grid(), _LIMIT)
+    assert inbox.take(QUESTION) is None
+    assert inbox.take(QUESTION) is None
+    link.missing.clear()
+    assert inbox.take(QUESTION) is not None
+
+
+def test_a_part_that_names_the_same_megabyte_a_million_times_is_not_built(link):
+    """The bomb: a few bytes of JSON that Flower would make a terabyte of."""
+    id = _part(link, b"Array")
+    head, _, body = link.parts[id].partition(b"\0")
+    bomb = json.loads(body) | {"arraychunk_ids": [0] * 1_000_000}
+    link.parts[id] = head + b"\0" + json.dumps(bomb).encode()
+    inbox = Inbox(link.grid(), 10_000_000)
+    tracemalloc.start()
+    with pytest.raises(ProtocolError, match="FS2105 the reply holds over"):
+        inbox.take(QUESTION)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 50_000_000
+
+
+def test_a_reply_above_the_limit_is_given_up_while_it_comes(link):
+    with pytest.raises(ProtocolError, match="FS2105 the reply holds over 100,000 b"):
+        Inbox(link.grid(), 100_000).take(QUESTION)
+    assert link.confirmed == 1  # the SuperLink need not keep it either
+
+
+def test_a_reply_in_a_hundred_thousand_parts_is_refused(link):
+    link.names = [f"{number:064x}" for number in range(100_000)]
+    with pytest.raises(ProtocolError, match=r"FS2105 100,00\d parts"):
+        Inbox(link.grid(), _LIMIT).take(QUESTION)
+
+
+@pytest.mark.parametrize("kind", [b"Array", b"ArrayRecord", b"RecordDict", b"Message"])
+@pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"[" * 100_000, b"{}", b"7"])
+def test_an_object_with_a_garbage_body_is_a_refused_reply(link, kind, body):
+    id = _part(link, kind)
+    head, _, _ = link.parts[id].partition(b"\0")
+    link.parts[id] = head + b"\0" + body
+    found = read(lambda: Inbox(link.grid(), _LIMIT).take(QUESTION), decode_update)
+    assert isinstance(found, Refusal) and found.code in ("FS2105", "FS2101")
+
+
+def test_a_lost_part_is_a_refused_reply(link):
+    del link.parts[_part(link, b"ArrayChunk")]
+    with pytest.raises(ProtocolError, match="FS2105 a part of the reply is lost"):
+        Inbox(link.grid(), _LIMIT).take(QUESTION)

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+pytest.importorskip("flwr")
+
+from flwr.app import ArrayRecord
+
+from fedsemi.deployment.coordinator.strategy import MethodStrategy
+from fedsemi.deployment.one_machine.loopback import LoopbackGrid
+from fedsemi.deployment.one_machine.simulate import dealt
+from fedsemi.errors import ProtocolError
+from fedsemi.simulation.conduct import conduct
+from fedsemi.weights import digest
+
+from ..conftest import tiny
+
+
+class Counting(LoopbackGrid):
+    """Counts the messages of each type."""
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.sent = Counter()
+
+    def push_messages(self, messages):
+        messages = list(messages)
+        self.sent.update(message.metadata.message_type for message in messages)
+        return super().push_messages(messages)
+
+
+@pytest.mark.parametrize(
+    ("method", "flower_rounds"),
+    # CBAFed asks for class counts first; Flower counts that phase as a round.
+    [("semianagg", 2), ("cbafed", 3)],
+)
+def test_flowers_own_loop_gives_the_same_bits(method, flower_rounds):
+    simulation = tiny(method)
+    steps = list(conduct(simulation))
+    with dealt(simulation) as app:
+        strategy = MethodStrategy(simulation, stage=1, num_sites=3)
+        begin = ArrayRecord(steps[0].weights)
+        grid = Counting(app, 3)
+        result = strategy.start(grid, begin, flower_rounds)
+    found = result.arrays.to_torch_state_dict()
+    assert digest(found) == digest(steps[-1].weights)
+    assert grid.sent["query"] == 3  # each site is asked once who it is
+
+
+def test_a_strange_reply_does_not_end_flowers_own_loop(simulation):
+    class Strange(LoopbackGrid):
+        def answer(self, message):
+            reply = super().answer(message)
+            meta = message.metadata
+            if meta.dst_node_id == 3 and meta.message_type == "train":
+                reply.content["metrics"]["patient"] = 1.0
+            return reply
+
+    with dealt(simulation) as app:
+        strategy = MethodStrategy(simulation, stage=1, num_sites=3)
+        result = strategy.start(Strange(app, 3), strategy.initial_arrays(), 1)
+    assert set(result.train_metrics_clientapp[1]) == {
+        "contribution-0",
+        "contribution-1",
+    }
+
+
+def test_a_method_that_asks_a_client_twice_is_refused_with_a_remedy():
+    simulation = tiny("rscfed")
+    with dealt(simulation) as app:
+        strategy = MethodStrategy(simulation, stage=1, num_sites=3)
+        with pytest.raises(ProtocolError, match=r"FS2114 'rscfed' .*fedsemi server"):
+            strategy.start(LoopbackGrid(app, 3), strategy.initial_arrays(), 1)

@@ -1,0 +1,47 @@
+"""The ledger counts what was sent, against numbers counted by hand."""
+
+from __future__ import annotations
+
+from fedsemi.methods import METHODS
+from fedsemi.simulation.ledger import measure
+
+
+def test_semianagg_sends_its_model_and_one_number_per_class() -> None:
+    ledger = measure("semianagg")
+    assert ledger.fields == {"model": ledger.model, "diversity": 4 * 4, "counts": 24}
+    # Ten models each way; the anchor's seed and hash add 40 bytes to each task.
+    assert ledger.down == 10 * (ledger.model + 8 + 32)
+    assert ledger.transfers == 20
+    assert ledger.beside == 10 * (8 + 32) + 10 * (16 + 24)
+
+
+def test_rscfed_sends_fifteen_models_each_way() -> None:
+    ledger = measure("rscfed")
+    assert ledger.down == 15 * ledger.model
+    assert ledger.up == 15 * (ledger.model + 24)
+
+
+def test_cbafed_asks_for_counts_once() -> None:
+    ledger = measure("cbafed", labeled_epochs=1)
+    assert ledger.fields["class_count"] == 4 * 4
+    # One labeled client, once up and once down, without thresholds.
+    assert ledger.first_extra == 2 * ledger.model + 16 + 24
+
+
+def test_fedirm_counts_the_matrix_that_only_labeled_clients_send() -> None:
+    ledger = measure("fedirm", unlabeled_after=0)
+    assert ledger.fields["relation"] == 4 * 4 * 4
+    assert ledger.up == 10 * (ledger.model + 24) + 64
+
+
+def test_orchestra_sends_its_target_and_its_centroids() -> None:
+    sizes = {"projector_width": 4, "global_centroids": 3, "local_centroids": 2}
+    ledger = measure("orchestra", server_steps=1, **sizes)
+    assert ledger.fields["centroids"] == 2 * 4 * 4
+    # The global centroids come down, and the parts go both ways.
+    assert ledger.down == 10 * (ledger.model + ledger.fields["parts"] + 3 * 4 * 4)
+    assert ledger.transfers == 20
+
+
+def test_every_method_has_its_provenance() -> None:
+    assert all(method.provenance.year for method in METHODS.values())

@@ -1,0 +1,103 @@
+"""What a run becomes elsewhere."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from fedsemi.client.evaluate import predict
+from fedsemi.config.experiment import make_experiment
+from fedsemi.errors import StorageError
+from fedsemi.report.run import read_run
+from fedsemi.runs.folder import MODEL
+from fedsemi.simulation.build import build
+from fedsemi.storage import read_weights
+from fedsemi.use.exports import (
+    load_model,
+    save_csv,
+    save_onnx,
+    save_tensorboard,
+    save_torch,
+)
+from fedsemi.use.predict import open_model
+
+
+@pytest.fixture
+def images() -> torch.Tensor:
+    generator = torch.Generator().manual_seed(0)
+    pixels = torch.randint(256, (37, 3, 12, 12), generator=generator)
+    return pixels.to(torch.uint8)
+
+
+def test_the_model_is_the_one_that_was_trained(real_run, images) -> None:
+    run = read_run(real_run)
+    simulation = build(make_experiment(run.config))
+    setup = simulation.setup(simulation.experiment.stages[-1])
+    trained = setup.load(read_weights(real_run / MODEL))
+    expected = predict(trained, images, setup.views)
+    model, card = load_model(real_run)
+    assert card.class_names == ("disc", "cross", "rows", "columns")
+    with torch.inference_mode():
+        torch.testing.assert_close(model(images), expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("suffix", [".onnx", ".pt2"])
+def test_an_exported_model_predicts_the_same(
+    real_run, images, tmp_path: Path, suffix: str
+) -> None:
+    if suffix == ".onnx":
+        pytest.importorskip("onnxruntime", reason="needs fedsemi[export]")
+    path = tmp_path / f"model{suffix}"
+    {".onnx": save_onnx, ".pt2": save_torch}[suffix](read_run(real_run), path)
+    model, card = load_model(real_run)
+    exported, other_card = open_model(path)
+    assert other_card == card
+    with torch.inference_mode():
+        expected, found = model(images), exported(images)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+    assert torch.equal(found.argmax(1), expected.argmax(1))
+
+
+def test_csv_has_a_line_for_each_round_and_client(real_run, tmp_path: Path) -> None:
+    rounds, clients = save_csv(read_run(real_run), tmp_path)
+    with rounds.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["round"] for row in rows] == ["1", "2", "1", "2"]
+    assert all(0 <= float(row["accuracy"]) <= 1 for row in rows)
+    with clients.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 1 + 2 * 4  # one labeled client, then all four
+    assert {row["client"] for row in rows} == {"0", "1", "2", "3"}
+
+
+def test_csv_names_the_sites_of_own_images(real_run, tmp_path: Path) -> None:
+    run = read_run(real_run)
+    for id, own in run.analysis["clients"].items():
+        own["site"] = f"clinic {id}"
+    _, clients = save_csv(run, tmp_path)
+    with clients.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert all(row["site"] == f"clinic {row['client']}" for row in rows)
+    assert all(int(row["num_labeled"]) >= 0 for row in rows)
+
+
+def test_tensorboard_reads_the_scalars_back(real_run, tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard", reason="needs fedsemi[tensorboard]")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run = read_run(real_run)
+    save_tensorboard(run, tmp_path)
+    events = EventAccumulator(str(tmp_path)).Reload()
+    values = [event.value for event in events.Scalars("test/accuracy")]
+    np.testing.assert_allclose(values, [r["accuracy"] for r in run.records], 1e-6)
+    assert [e.step for e in events.Scalars("contribution/client 3")] == [3, 4]
+
+
+def test_a_model_without_a_card_is_refused(real_run, tmp_path: Path) -> None:
+    (tmp_path / MODEL).write_bytes((real_run / MODEL).read_bytes())
+    with pytest.raises(StorageError, match=r"model\.json"):
+        load_model(tmp_path)
