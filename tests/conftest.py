@@ -61,7 +61,7 @@ def real_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def setup() -> Setup:
-    """A tiny network on colour images of 8 pixels."""
+    """A tiny network on color images of 8 pixels."""
     views = Views(size=8, pre=10, mean=(0.5,) * 3, std=(0.25,) * 3)
     model = ModelSpec("resnet8", 4, width=4, image_size=8)
     return Setup(model, views, LocalTraining(batch_size=8))
