@@ -40,7 +40,8 @@ class Found:
     @property
     def says(self) -> str:
         """Return the first line of its docstring."""
-        return (ast.get_docstring(self.node) or "").split("\n")[0]
+        first = (ast.get_docstring(self.node) or "").split("\n")[0]
+        return first.replace("`", "")
 
     def calls(self, name: str) -> int | None:
         """Return the line in which it first calls something of this name."""
