@@ -15,7 +15,8 @@ SOURCE = ROOT / "src" / "fedsemi"
 
 def made(**uses: str) -> dict[str, Room]:
     return {
-        name: Room("", 1, 1, frozenset(others.split())) for name, others in uses.items()
+        name: Room((), "", 1, 1, frozenset(others.split()))
+        for name, others in uses.items()
     }
 
 
@@ -38,12 +39,20 @@ def test_no_arrow_goes_up_and_none_from_a_site_to_the_truth() -> None:
     assert not {"simulation", "server", "report"} & reached(house, "deployment.site")
 
 
-def test_modules_are_found_in_their_rooms() -> None:
-    assert room_of("fedsemi.deployment.site.desk") == "deployment.site"
-    assert room_of("fedsemi.deployment.codec") == "deployment"
-    assert room_of("fedsemi.data.readers.source") == "data"
-    assert room_of("fedsemi.method") == room_of("fedsemi.state") == "the nouns"
-    assert room_of("fedsemi") is None
+@pytest.mark.parametrize(
+    ("module", "room"),
+    [
+        ("fedsemi.deployment.site.desk", "deployment.site"),
+        ("fedsemi.deployment.codec", "deployment"),
+        ("fedsemi.data.readers.source", "data"),
+        ("fedsemi.state", "the nouns"),
+        ("fedsemi.text.screen", "words that everybody needs"),
+        ("fedsemi.seeds", "words that everybody needs"),
+        ("fedsemi", None),
+    ],
+)
+def test_modules_are_found_in_their_rooms(module: str, room: str | None) -> None:
+    assert room_of(module, {"deployment", "data", "text"}) == room
 
 
 def test_a_room_without_a_place_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

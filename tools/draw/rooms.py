@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.draw.survey import GROUPS, NOUNS, WORDS, Room, reached, shown, survey
+from tools.draw.survey import NOUNS, WORDS, Room, reached, shown, survey
 from tools.draw.svg import Point, arrow, card, lines, picture, text, wrapped
 
 _ABOVE = 62
@@ -153,7 +153,7 @@ class _Words:
     @classmethod
     def of(cls, name: str, room: Room) -> _Words:
         width = PLAN[name].width
-        title = ", ".join(GROUPS[name]) if name in GROUPS else f"{name}/"
+        title = ", ".join(room.members) or f"{name}/"
         size = f"{room.files} files, {_about(room.lines)} lines"
         beside = 7.6 * len(title) + 6.0 * len(size) + 24 < width
         purpose = wrapped(room.purpose, width - 14, _SIZE)

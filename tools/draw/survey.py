@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,14 +12,9 @@ import grimp
 
 PACKAGE = "fedsemi"
 NOUNS, WORDS = "the nouns", "words that everybody needs"
-GROUPS = {
-    NOUNS: ["method", "engine", "state", "contributions"],
-    WORDS: [
-        *("messages", "weights", "seeds", "settings", "errors", "storage"),
-        *("text", "plugins"),
-    ],
-}
-"""Files that lie side by side in the package, and two small rooms, by floor."""
+_NOUNS = ("method", "engine", "state", "contributions")
+_SMALL = ("text", "plugins")
+"""Rooms that are drawn as one with the files beside them, on the lowest floor."""
 _INNER = {"deployment": ("site", "coordinator", "one_machine")}
 """Rooms whose own rooms are told apart."""
 _PURPOSES = {
@@ -33,6 +28,8 @@ _PURPOSES = {
 class Room:
     """What is in a room, and which rooms it uses."""
 
+    members: tuple[str, ...]
+    """Of what lies side by side in the package; empty for a room by itself."""
     purpose: str
     files: int
     lines: int
@@ -42,17 +39,22 @@ class Room:
 def survey(source: Path) -> dict[str, Room]:
     """Find the rooms, what is in them, and who imports whom."""
     graph = grimp.build_graph(PACKAGE, cache_dir=None)
+    folders = {name.split(".")[1] for name in graph.modules if name.count(".") > 1}
     uses: dict[str, set[str]] = defaultdict(set)
     files: dict[str, list[Path]] = defaultdict(list)
+    members: dict[str, list[str]] = defaultdict(list)
     for module in sorted(graph.modules):
-        if (room := room_of(module)) is None:
+        if (room := room_of(module, folders)) is None:
             continue
         files[room].append(_file(source, module))
+        if room in _PURPOSES and module.count(".") == 1:
+            members[room].append(module.split(".")[1])
         for used in graph.find_modules_directly_imported_by(module):
-            if (other := room_of(used)) not in (None, room):
+            if (other := room_of(used, folders)) not in (None, room):
                 uses[room].add(str(other))
     return {
         room: Room(
+            tuple(members[room]),
             _purpose(source, room),
             len(many),
             sum(len(path.read_text("utf-8").splitlines()) for path in many),
@@ -62,14 +64,15 @@ def survey(source: Path) -> dict[str, Room]:
     }
 
 
-def room_of(module: str) -> str | None:
+def room_of(module: str, folders: Collection[str]) -> str | None:
     """Name the room of a module; None for the package and its `__main__`."""
     names = module.split(".")[1:]
     if not names or names == ["__main__"]:
         return None
-    for group, members in GROUPS.items():
-        if names[0] in members:
-            return group
+    if names[0] in _NOUNS:
+        return NOUNS
+    if names[0] in _SMALL or names[0] not in folders:
+        return WORDS
     inner = names[1:2] and names[1] in _INNER.get(names[0], ())
     return ".".join(names[: 1 + bool(inner)])
 
@@ -102,7 +105,7 @@ def _file(source: Path, module: str) -> Path:
 
 
 def _purpose(source: Path, room: str) -> str:
-    if room in GROUPS:
+    if room in _PURPOSES:
         return _PURPOSES[room]
     said = ast.get_docstring(
         ast.parse(_file(source, f"{PACKAGE}.{room}").read_text("utf-8"))
