@@ -22,7 +22,7 @@ from fedsemi.models import ModelSpec
 from fedsemi.objectives.workbench import LocalTraining, Setup, Workbench
 from fedsemi.seeds import Streams
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.use.session import train
+from fedsemi.use.session import run_and_record
 
 _SHARED = Path(__file__).parents[2] / "shared" / "data"
 if _SHARED.is_dir():
@@ -55,7 +55,7 @@ def real_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Train for four rounds."""
     folder = tmp_path_factory.mktemp("runs") / "small"
     simulation = build(make_experiment(_recorded_config()))
-    train(simulation, folder, "small", 1, Console(quiet=True))
+    run_and_record(simulation, folder, "small", 1, Console(quiet=True))
     return folder
 
 
