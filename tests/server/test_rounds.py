@@ -26,7 +26,7 @@ from fedsemi.server.guard import Guard
 from fedsemi.server.guard_state import Evidence
 from fedsemi.server.rounds import Round, run
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.state import ServerState
 
 GUARDED = Guard(enabled=True)
@@ -257,7 +257,7 @@ def test_a_run_at_cutoff_one_learns_from_labels_alone(promise: Any) -> None:
             {"method": "semianagg", "rounds": 20, "learner": {"cutoff": 1.0}},
         ],
     }
-    steps = list(conduct(build(make_experiment(content))))
+    steps = list(run_simulation(build(make_experiment(content))))
     assert len(steps) == 20
     for step in steps:
         assert [n.code for n in step.record.notices] == ["FS2202"]

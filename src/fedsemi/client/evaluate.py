@@ -31,7 +31,7 @@ class CleanView(Protocol):
     """Whatever turns stored images into network input without augmentation."""
 
     def clean(self, images: Tensor, /) -> Tensor:
-        """Return normalised floats for the uint8 images `[B, channels, H, W]`."""
+        """Return normalized floats for the uint8 images `[B, channels, H, W]`."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A page on this machine that follows a run, also one that another process conducts.
+"""A page on this machine that follows a run, also one that another process runs.
 
 It reads the folder of the run and nothing else, so it works for every engine, for runs
 that were resumed, and for folders on a shared disk.

@@ -1,4 +1,4 @@
-"""Conduct an experiment: stage after stage, round after round, each with its record."""
+"""Run an experiment: stage after stage, round after round, each with its record."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _CLIENT = (
 
 
 class Deployed(nn.Module):
-    """Bytes in, probabilities out: the normalisation is part of the network."""
+    """Bytes in, probabilities out: the normalization is part of the network."""
 
     scale: Tensor
     shift: Tensor

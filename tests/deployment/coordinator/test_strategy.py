@@ -12,7 +12,7 @@ from fedsemi.deployment.coordinator.strategy import MethodStrategy
 from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.one_machine.simulate import dealt
 from fedsemi.errors import ProtocolError
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 from ..conftest import tiny
@@ -38,7 +38,7 @@ class Counting(LoopbackGrid):
 )
 def test_flowers_own_loop_gives_the_same_bits(method, flower_rounds):
     simulation = tiny(method)
-    steps = list(conduct(simulation))
+    steps = list(run_simulation(simulation))
     with dealt(simulation) as app:
         strategy = MethodStrategy(simulation, stage=1, num_sites=3)
         begin = ArrayRecord(steps[0].weights)
