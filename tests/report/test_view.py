@@ -24,7 +24,8 @@ def test_client_nines_share_appears_under_nine(make_run) -> None:
 
 def test_a_client_that_misses_a_round_contributes_nothing_in_it(make_run) -> None:
     run = read_run(make_run())
-    del run.records[1]["clients"]["2"]
+    clients = {id: c for id, c in run.records[1].clients.items() if id != 2}
+    run.records[1] = replace(run.records[1], clients=clients)
     clients = view_of([run])["runs"][0]["clients"]
     assert clients["contribution"][2][1] == 0
     assert clients["accepted"][2][1] is None

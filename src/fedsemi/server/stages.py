@@ -124,6 +124,7 @@ def _run_stage(
                 intervention=server.taken() if isinstance(server, Protected) else None,
                 running_mean=_test(tester, setup, done.state.running_mean),
                 also_tested=_test_others(tester, setup, done.state),
+                guard=guarded,
             )
             yield Step(record, done.state, engine.memory)
             started = time.perf_counter()
