@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from torch import Tensor
 
 from fedsemi.client.evaluate import TEST_BATCH, Metrics, metrics, predict
-from fedsemi.client.findings import Validation, Validator, reported
+from fedsemi.client.findings import Validation, Validator, named, reported
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.data.dataset import ImageSet
 from fedsemi.engine import Engine
@@ -202,7 +202,7 @@ def _client_record(
         if teacher
         else None,
         bytes_sent=bytes_sent,
-        metrics=dict(update.metrics),
+        metrics={**update.metrics, **named(update.findings)},
     )
 
 

@@ -70,8 +70,7 @@ def save_csv(run: Run, folder: Path) -> list[Path]:
     make_folder(folder)
     place = ("stage", "method", "round", "seconds")
     rounds = [
-        [*_place(record), record.seconds, *_scores(record)]
-        for record in run.records
+        [*_place(record), record.seconds, *_scores(record)] for record in run.records
     ]
     clients = [
         [*_place(record), id, *_site(run, id), *_row(client)]

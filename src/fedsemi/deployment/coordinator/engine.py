@@ -14,7 +14,7 @@ import torch
 from flwr.app import RecordDict
 from flwr.serverapp import Grid
 
-from fedsemi.client.wire import declared_metrics
+from fedsemi.client.wire import declared_by
 from fedsemi.deployment.codec import Order, decode_update, encode_order, num_bytes
 from fedsemi.deployment.coordinator.post import (
     AWAY,
@@ -75,7 +75,7 @@ class FlowerEngine(Engine):
         self._roster = roster
         self._stage = stage
         self._patience = patience
-        self._metrics = declared_metrics(method, roster.blueprint.model.num_classes)
+        self._declared = declared_by(method, roster.blueprint.model.num_classes)
         self._after: dict[int, int] = {}
         self._missed: Counter[int] = Counter()
         """Deadlines that a site has missed in a row."""
@@ -162,7 +162,7 @@ class FlowerEngine(Engine):
         }
         sizes = (num_bytes(content) for _, content in letters.values())
         limit = max(sizes, default=0) + SPARE_BYTES
-        decode = partial(decode_update, limit=limit, metrics=self._metrics)
+        decode = partial(decode_update, limit=limit, declared=self._declared)
         post = exchange(self._grid, letters, "train", decode, deadline, limit)
         for id, update in list(post.items()):
             if (update.client, update.round, update.group) != _address(tasks[id]):

@@ -18,7 +18,7 @@ from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
-from fedsemi.client.wire import declared_metrics
+from fedsemi.client.wire import declared_by
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.deployment.codec import Order, decode_update, encode_order
 from fedsemi.deployment.coordinator.post import SPARE_BYTES, logger, read
@@ -124,8 +124,8 @@ class MethodStrategy(Strategy):
 
     def _read(self, reply: Message) -> list[Update]:
         limit = num_bytes(self._state.whole) + SPARE_BYTES
-        names = declared_metrics(self._method, self._blueprint.model.num_classes)
-        decode = partial(decode_update, limit=limit, metrics=names)
+        declared = declared_by(self._method, self._blueprint.model.num_classes)
+        decode = partial(decode_update, limit=limit, declared=declared)
         found = read(lambda: reply, decode)
         if isinstance(found, Update):
             return [found]
