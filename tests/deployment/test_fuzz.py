@@ -177,7 +177,7 @@ class Spoiler:
         elif isinstance(record, MetricRecord):
             odd = [*NUMBERS, *FLOATS, [1, 2], [math.nan], []]
             if isinstance(entries.get(key), list) and entries[key]:
-                same = list(entries[key])
+                same = [float(number) for number in entries[key]]
                 same[self.rng.randrange(len(same))] = self.one([*FLOATS, 1e6, -1.0])
                 odd += [same] * len(odd)
             entries[key] = self.one(odd)

@@ -48,8 +48,7 @@ def test_a_site_without_held_out_images_sends_an_empty_record():
     ],
 )
 def test_findings_have_declared_names_and_sizes_and_are_finite(change, refusal):
-    record = encode_findings(FOUND)
-    record |= change
+    record = MetricRecord({**encode_findings(FOUND), **change})
     with pytest.raises(ProtocolError, match=refusal):
         decode_findings(record, DECLARED)
 
