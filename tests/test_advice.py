@@ -114,6 +114,7 @@ def test_the_command_after_a_full_disk_continues_the_run(
     full_disk: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FEDSEMI_DATA", raising=False)  # it would be named
     Path("c.json").write_text(json.dumps(CONTENT))
     words = ["run", "c.json", "--out", "my runs/a b", "--workers", "1"]
     stopped = CliRunner().invoke(app, words)

@@ -29,6 +29,7 @@ from fedsemi.data.readers.files import kept
 from fedsemi.data.safe_files import Refused, read_regular, walk
 from fedsemi.data.site_settings import SitesSettings, existing
 from fedsemi.errors import DataError
+from fedsemi.text.printable import printable
 
 # A row of the cache: facts as JSON in this many bytes, then the pixels.
 _FACTS = 320
@@ -239,7 +240,10 @@ def _decode_all(folder: Path, files: Sequence[str], pixels: Pixels) -> Bytes:
 
 
 def _written(fact: _Fact) -> Bytes:
-    text = json.dumps([fact.mode, fact.size, fact.code, fact.reason[:150]])
+    # What a decoder says may quote the file: letters that JSON spells with six each
+    # would be cut in the middle.
+    plain = printable(fact.reason).encode("ascii", "backslashreplace").decode()
+    text = json.dumps([fact.mode[:30], fact.size, fact.code, plain[:130]])
     return np.frombuffer(text.encode().ljust(_FACTS)[:_FACTS], dtype=np.uint8)
 
 
