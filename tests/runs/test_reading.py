@@ -105,6 +105,15 @@ def test_what_the_first_version_did_not_write_has_its_default(tmp_path: Path) ->
     assert found.guard is None and not found.cuts and found.validation is None
 
 
+def test_what_older_versions_said_of_the_guard_in_words_is_a_cut_too() -> None:
+    then = WHOLE.as_json()
+    del then["notices"][0]["part"]
+    assert record_of(then).notices == (
+        Cut(12, 2, "FS2109", "share of the mean cut to 50.0%", None),
+        WHOLE.notices[1],
+    )
+
+
 def test_what_a_later_version_adds_is_left_out(tmp_path: Path) -> None:
     later = WHOLE.as_json() | {"weather": "fine"}
     later["clients"]["0"]["mood"] = 3

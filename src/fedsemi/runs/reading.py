@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from fedsemi.errors import StorageError
-from fedsemi.runs.records import RoundRecord
+from fedsemi.runs.records import CUTS, RoundRecord
 from fedsemi.text.json_text import parsed_object
 
 T = TypeVar("T")
@@ -29,7 +29,15 @@ def read_records(path: Path) -> list[RoundRecord]:
 def record_of(content: Mapping[str, Any]) -> RoundRecord:
     """Read what `RoundRecord.as_json` wrote, or raise a ValueError of one line."""
     tested = content.get("accuracy") is not None
-    return typed(_RECORD, {**content, "test": content if tested else None})
+    notices = [_with_part(notice) for notice in content.get("notices") or []]
+    now = {"test": content if tested else None, "notices": notices}
+    return typed(_RECORD, {**content, **now})
+
+
+def _with_part(notice: Any) -> Any:
+    """Tell cuts from other notices by their code, where older versions did not."""
+    is_cut = isinstance(notice, Mapping) and notice.get("code") in CUTS
+    return {"part": None, **notice} if is_cut else notice
 
 
 def read_lines(path: Path, read: Callable[[dict[str, Any]], T]) -> Iterator[T]:

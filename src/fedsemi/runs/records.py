@@ -36,8 +36,14 @@ class Rejection(Notice):
 class Cut(Notice):
     """A notice of the guard, which changed what an honest-looking reply brings."""
 
-    part: float
-    """What was left of a step, a share, claims or a round, from 0 to 1."""
+    part: float | None
+    """What was left of a step, a share, claims or a round, from 0 to 1.
+
+    None in records of older versions, which say it in words only."""
+
+
+CUTS = frozenset({"FS2107", "FS2109", "FS2140", "FS2141", "FS2142"})
+"""What the guard's notices are numbered, see `fedsemi.server.guard`."""
 
 
 @dataclass(frozen=True)
