@@ -20,6 +20,7 @@ from fedsemi.deployment.coordinator.post import (
     AWAY,
     BROKEN_OFF,
     LATE,
+    OTHER_TASK,
     SPARE_BYTES,
     Post,
     Refusal,
@@ -165,8 +166,8 @@ class FlowerEngine(Engine):
         decode = partial(decode_update, limit=limit, declared=self._declared)
         post = exchange(self._grid, letters, "train", decode, deadline, limit)
         for id, update in list(post.items()):
-            if (update.client, update.round, update.group) != _address(tasks[id]):
-                post.refused[id] = Refusal("FS2106", "the answer is to another task")
+            if address_of(update) != address_of(tasks[id]):
+                post.refused[id] = OTHER_TASK
                 del post[id]
                 continue
             self._after[id] = tasks[id].seed
@@ -235,5 +236,6 @@ class FlowerEngine(Engine):
         return encode_order(Order(task, self._stage, after))
 
 
-def _address(task: Task) -> tuple[int, int, int]:
-    return task.client, task.round, task.group
+def address_of(letter: Task | Update) -> tuple[int, int, int]:
+    """Return what an answer and the task that it answers have in common."""
+    return letter.client, letter.round, letter.group
