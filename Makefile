@@ -45,7 +45,7 @@ configs: $(VENV)/core ## Write the configs of the paper anew, from the profile `
 	$(BIN)/python -m fedsemi.evidence.shipped
 
 errors: $(VENV)/core ## Write docs/errors.md anew, from the table of codes
-	$(BIN)/python -m fedsemi.error_codes docs/errors.md
+	$(BIN)/python -m fedsemi.text.error_codes docs/errors.md
 
 check: $(VENV)/dev ## Lint, type-check, and check who imports whom
 	$(BIN)/ruff check .

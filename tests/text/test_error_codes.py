@@ -12,7 +12,7 @@ import pytest
 
 import fedsemi
 from fedsemi import errors
-from fedsemi.error_codes import CODES, EXITS, SECTIONS, page
+from fedsemi.text.error_codes import CODES, EXITS, SECTIONS, page
 
 PACKAGE = Path(fedsemi.__file__).parent
 DOCS = PACKAGE.parents[1] / "docs"
