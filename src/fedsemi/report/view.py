@@ -97,7 +97,6 @@ def _cuts(records: Sequence[RoundRecord]) -> list[dict[str, Any]]:
             "client": cut.client,
             "code": cut.code,
             "part": _short(cut.part),
-            "reason": cut.reason,
         }
         for number, record in enumerate(records, start=1)
         for cut in record.cuts
@@ -111,7 +110,7 @@ def _clients(run: Run) -> dict[str, Any]:
     ids = sorted({id for record in records for id in record.clients} | set(known))
     last = records[-1].clients if records else {}
     now = [last.get(id, _ABSENT) for id in ids]
-    own = [known.get(id, vars(now)) for id, now in zip(ids, now, strict=True)]
+    own = [known.get(id, vars(each)) for id, each in zip(ids, now, strict=True)]
 
     def over_rounds(read: Over) -> list[list[Any]]:
         return [
