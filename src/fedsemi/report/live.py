@@ -25,12 +25,12 @@ from fedsemi.report.local_server import (
     LocalHandler,
     LocalServer,
 )
-from fedsemi.report.run import read_run
+from fedsemi.report.run import ALARMS, read_run
 from fedsemi.report.view import view_of
 from fedsemi.runs.folder import METRICS
 from fedsemi.text.printable import printable
 
-_WATCHED = (METRICS, "summary.json", "alarms.jsonl", "analysis.json", "value.json")
+_WATCHED = (METRICS, "summary.json", ALARMS, "analysis.json", "value.json")
 _LOOK_EVERY = 0.5
 _BEAT_EVERY = 15.0
 _FAREWELL = 2.0

@@ -48,7 +48,7 @@ function resultSection(view) {
     [`${run.rounds.seconds.length} / ${run.num_rounds}`, "rounds"],
     [duration(run.seconds), "of training"],
     [bytes(sum(run.clients.bytes)), "sent by clients"],
-    [run.guard ? "on" : "off", run.guard ? "guard: shares may be cut" : "guard"],
+    [run.guard ? "on" : "off", run.guard ? `guard: ${run.cuts.length} cuts` : "guard"],
     [run.precision, "precision of the encoder"],
   ].map(([value, label]) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label)));
   const shown = el("div", { class: "tiles" }, ...tiles);
