@@ -18,6 +18,7 @@ from fedsemi.cli import (
     evidence,
     folders,
     methods,
+    plugins,
     probe,
     rerun,
     see,
@@ -57,6 +58,7 @@ app.command("attack")(attack.attack)
 app.command("partition")(data.partition)
 app.command("datasets")(data.datasets)
 app.command("methods")(methods.methods)
+app.command("plugins")(plugins.plugins)
 app.command("probe")(probe.probe)
 app.command("report")(see.report)
 app.command("diff")(see.diff)
