@@ -1,10 +1,9 @@
 """CBAFed: thresholds that follow the classes, and models that remember older ones.
 
 Li et al., Class Balanced Adaptive Pseudo Labeling for Federated Semi-Supervised
-Learning, CVPR 2023. The server counts labels and pseudo-labels of the last round and
-sends thresholds; a client labels itself once and learns from these very views. Older
-weights are mixed in now and then, see `residual`. Only wholly labeled clients have
-`labeled_epochs`; others learn both parts together for `local.epochs` (our reading).
+Learning, CVPR 2023. The server counts labels and pseudo-labels and sends thresholds; a
+client labels itself once and learns from these very views. Older weights are mixed in,
+see `residual`. Only wholly labeled clients have `labeled_epochs` (our reading).
 """
 
 from __future__ import annotations
@@ -116,9 +115,8 @@ class CBAFed(Method[CBAFedState]):
         if "threshold" not in task.broadcast:
             return counts_alone(task, client, count), memory
         bench = Workbench(client, self.setup, Streams(seed_of(task.seed, "select")))
-        selected = select(
-            bench, frozen(self.setup.load(task.weights)), **task.broadcast
-        )
+        teacher = frozen(self.setup.load(task.weights))
+        selected = select(bench, teacher, **task.broadcast)
         count += selected.labels.cpu().bincount(minlength=len(count))
         whole = bool(client.num_labeled and not client.num_unlabeled)
         update, kept = answer(
