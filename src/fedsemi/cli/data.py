@@ -49,7 +49,7 @@ def partition(
 
 
 def datasets(data_dir: DataDir = None) -> None:
-    """List the data sets: whether they are at hand, their licences and sources."""
+    """List the data sets: whether they are at hand, their licenses and sources."""
     table = Table("data set", "what", box=None)
     for column in ("classes", "train / test"):
         table.add_column(column, justify="right", no_wrap=True)

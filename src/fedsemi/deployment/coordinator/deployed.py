@@ -14,6 +14,7 @@ from rich.console import Console
 
 from fedsemi.config.blueprint import Blueprint, read_blueprint
 from fedsemi.data.site import read_test_set
+from fedsemi.deployment import processes
 from fedsemi.deployment.coordinator.engine import Patience
 from fedsemi.deployment.coordinator.on_grid import run_on_grid
 from fedsemi.deployment.coordinator.register import Register
@@ -69,7 +70,7 @@ class Terms:
 def conduct(grid: Grid, terms: Terms, folder: Path) -> None:
     """Run the plan; leave record, log and status in the coordinator's folder."""
     write_status(folder, os.getpid(), done=False)
-    with (folder / LOG).open("a", encoding="utf-8", buffering=1) as log:
+    with processes.open_log(folder / LOG) as log:
         handler = logging.StreamHandler(log)
         logger = logging.getLogger("fedsemi")
         logger.setLevel(logging.INFO)
