@@ -34,7 +34,10 @@ def of_effects(
     title: str,
     scale: Sequence[str] = (),
 ) -> Answer:
-    """Answer by the effects that decide, by where, and show others beside them."""
+    """Answer by the effects that decide, by where, and show others beside them.
+
+    Bounds are in the table only: they lie so far off that a plot would show little else.
+    """
     told = [
         part
         for each in deciding.values()
@@ -54,5 +57,5 @@ def of_effects(
         HEAD,
         rows_of(effects),
         said_of(effects),
-        tuple(interval_plot(effects, title)),
+        tuple(interval_plot([each for each in effects if not each.bound], title)),
     )

@@ -63,7 +63,7 @@ def labeled_share(evidence: Evidence) -> Answer:
 
 
 def _share(other: Setting) -> str:
-    return f"labeled share {ARMS[other.arm].title.rsplit(' ', 1)[1]} − 0.5"
+    return f"Labeled share {ARMS[other.arm].title.rsplit(' ', 1)[1]} − 0.5"
 
 
 def _against_weights(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.layout import BOUNDS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.stats import Paired, seeds_for
 
@@ -25,6 +26,8 @@ class Effect:
     tests: Mapping[str, Paired | None]
     planned: int
     """Seeds at which the question is answered; before, a finding is preliminary."""
+    bound: bool = False
+    """Whether it is the distance to a bound."""
 
     @property
     def test(self) -> Paired | None:
@@ -93,7 +96,7 @@ def effect_of(
 ) -> Effect:
     """Compare two settings by both scores."""
     tests = {metric: evidence.paired(ours, other, metric) for metric in SCORES}
-    return Effect(what, tests, planned)
+    return Effect(what, tests, planned, other.arm in BOUNDS)
 
 
 def rows_of(effects: Sequence[Effect]) -> tuple[tuple[str, ...], ...]:

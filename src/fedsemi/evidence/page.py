@@ -41,9 +41,9 @@ def evidence_page(artefacts: Sequence[Artefact], evidence: Evidence) -> str:
     missing = [name_of(each) for each in shown if name_of(each) not in there]
     view = {
         "title": title,
-        "about": about(evidence, artefacts),
+        "about": about(evidence, artefacts).replace("`", ""),
         "answers": [
-            _answer(each, grid_of(artefact, evidence))
+            _answer(each, grid_of(artefact, evidence), evidence)
             for artefact in artefacts
             if (each := found[artefact.name]) is not None
         ],
@@ -54,7 +54,7 @@ def evidence_page(artefacts: Sequence[Artefact], evidence: Evidence) -> str:
     return page(title, view, live=False, scripts=_SCRIPTS)
 
 
-def _answer(answer: Answer, grid: Grid) -> View:
+def _answer(answer: Answer, grid: Grid, evidence: Evidence) -> View:
     return {
         "name": name_of(answer),
         "question": answer.question,
@@ -62,7 +62,7 @@ def _answer(answer: Answer, grid: Grid) -> View:
         "text": " ".join(answer.text),
         "head": answer.head,
         "rows": answer.rows,
-        "caption": answer.question,
+        "caption": caption_of(grid, evidence),
         "note": answer.note,
         "plots": answer.plots,
         "panels": [_panel(panel, grid) for panel in grid.panels],

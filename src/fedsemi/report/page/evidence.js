@@ -15,8 +15,7 @@ function linesOf(plot, base) {
 const PLOTS = {
   heat: (plot, base) => figure({ ...base, wide: plot.columns.length > 30, chart: heatMap({ rowNames: plot.rows, columnNames: plot.columns, values: plot.values, format: whole, rowLabel: "client", columnLabel: "class" }) }),
   bars: (plot, base) => {
-    const rows = plot.rows.map((row, i) => ({ ...row, color: COLORS[i % 7] }));
-    return figure({ ...base, wide: true, chart: barChart({ rows, format: plain }), rows: () => [["", "value", ""], plot.rows.map((r) => [r.name, plain(r.value), r.text])] });
+    return figure({ ...base, wide: true, chart: barChart({ rows: plot.rows, format: plain }), rows: () => [["", "value", ""], plot.rows.map((r) => [r.name, plain(r.value), r.text])] });
   },
   lines: linesOf,
   intervals: (plot, base) => {
@@ -44,38 +43,39 @@ function folded(title, ...nodes) {
 }
 
 // A table as in the paper: one head over what columns have in common, one for metrics.
-function panelOf({ groups, metrics, rows }, caption) {
-  const node = table(["", ...metrics], rows.map((row) => [row.title, ...row.cells.map(() => "")]), caption);
+// Beside each number stand its mark, its seeds and the paper's number, small.
+function panelOf({ groups, metrics, rows }, name) {
+  const node = table([""], rows.map((row) => [row.title]), "");
   node.classList.add("results");
-  const over = groups.map(([name, span]) => el("th", { scope: "colgroup", colspan: span }, name));
-  node.querySelector("thead").prepend(el("tr", {}, el("td"), ...over));
+  node.firstChild.setAttribute("aria-label", name);
+  const heads = (list) => list.map(([text, span]) => el("th", { scope: "colgroup", colspan: 2 * span }, text));
+  const head = node.querySelector("thead");
+  head.replaceChildren(el("tr", {}, el("td"), ...heads(groups)), el("tr", {}, el("td"), ...heads(metrics.map((name) => [name, 1]))));
   [...node.querySelectorAll("tbody tr")].forEach((line, i) => {
     if (rows[i].bound) line.classList.add("bound");
-    [...line.children].slice(1).forEach((place, k) => place.append(...entryOf(rows[i].cells[k])));
+    for (const cell of rows[i].cells) line.append(...entryOf(cell));
   });
   return node;
 }
 
 function entryOf({ value, sd, seeds, mark, paper }) {
-  const parts = [value ? el(mark === "best" ? "b" : "span", {}, value) : "–"];
-  if (sd) parts.push(el("span", { class: "soft" }, ` ± ${sd}`));
-  if (mark === "tied") parts.push(" ≈");
-  if (seeds) parts.push(el("span", { class: "soft" }, ` n = ${seeds}`));
-  if (paper) parts.push(el("small", {}, ` ${paper}`));
-  return parts;
+  const ours = [value ? el(mark === "best" ? "b" : "span", {}, value) : "–"];
+  if (sd) ours.push(el("span", { class: "soft" }, ` ± ${sd}`));
+  const beside = [mark === "tied" ? "≈" : "", seeds ? `n = ${seeds}` : "", paper || ""];
+  return [el("td", {}, ...ours), el("td", { class: "beside" }, beside.filter(Boolean).join("  "))];
 }
 
 function questionOf(answer, i) {
   const nodes = [el("p", { class: "finding" }, answer.finding), el("p", {}, answer.text), ...grid(answer.plots)];
-  if (answer.rows.length) nodes.push(folded("Show the numbers", tableOf(answer)));
-  if (answer.panels.length) nodes.push(folded("Show the scores of all arms", ...answer.panels.map((panel) => panelOf(panel, "In percent, mean ± standard deviation over seeds"))));
+  if (answer.rows.length) nodes.push(folded("Show the numbers", tableOf({ ...answer, caption: answer.question })));
+  if (answer.panels.length) nodes.push(folded("Show the scores of all arms", el("p", { class: "note" }, answer.caption), ...answer.panels.map((panel) => panelOf(panel, answer.question))));
   nodes.push(el("p", { class: "note" }, answer.note));
   return el("section", { class: "question", "aria-labelledby": `q${i}` }, el("h3", { id: `q${i}` }, `${answer.name}  ${answer.question}`), ...nodes);
 }
 
 function artefactOf(part) {
-  const nodes = [];
-  part.panels.forEach((panel, i) => nodes.push(panelOf(panel, i ? "" : part.caption)));
+  const nodes = part.panels.map((panel) => panelOf(panel, part.title));
+  if (nodes.length) nodes.unshift(el("p", { class: "note caption" }, part.caption));
   nodes.push(...part.tables.map(tableOf), ...grid(part.plots));
   if (part.remarks.length) nodes.push(el("ul", { class: "note remarks" }, ...part.remarks.map((text) => el("li", {}, text))));
   nodes.push(...part.folded.map((one) => folded(one.caption, tableOf(one))));
@@ -86,8 +86,14 @@ const view = JSON.parse(document.getElementById("data").textContent);
 document.querySelector("h1").textContent = view.title;
 document.getElementById("subtitle").textContent = view.about;
 
+// All findings on one screen; each leads to its question.
+function overviewOf(answers) {
+  const lines = answers.map((a, i) => el("tr", {}, el("th", { scope: "row" }, el("a", { href: `#q${i}` }, a.name)), el("td", {}, a.question), el("td", {}, a.finding)));
+  return el("table", { class: "overview" }, el("tbody", {}, ...lines));
+}
+
 const parts = [
-  ["Questions", view.answers.map(questionOf), view.answers.map((a, i) => [`q${i}`, a.name])],
+  ["Questions", view.answers.length ? [overviewOf(view.answers), ...view.answers.map(questionOf)] : [], view.answers.map((a, i) => [`q${i}`, a.name])],
   ["Tables", view.tables.map(artefactOf), view.tables.map((t) => [t.id, t.name])],
   ["Figures", view.figures.map(artefactOf), view.figures.map((f) => [f.id, f.name])],
 ].filter(([, nodes]) => nodes.length);

@@ -30,7 +30,7 @@ function intervalChart({ rows, worth, label }) {
     names.forEach((name, i) => {
       const start = top + i * step;
       const place = narrow ? { x: left, y: start + 14 } : { x: left - 8, y: start + step / 2 + 4, "text-anchor": "end" };
-      picture.append(draw("text", place, shorten(name, Math.floor((narrow ? width : left) / 6.4))));
+      picture.append(draw("text", { ...place, class: "over" }, shorten(name, Math.floor((narrow ? width : left) / 6.4))));
       groups.forEach((group, g) => {
         const row = rows.find((r) => r.name === name && r.group === group);
         if (row) intervalRow(picture, row, { x, y: start + above + 12 + g * 16, color: COLORS[g], hollow: g > 0, end: width - right, narrow });
@@ -56,8 +56,8 @@ const BELOW = { light: [[252, 236, 214], [201, 122, 0]], dark: [[74, 52, 20], [2
 
 function differenceMap({ rows, columns, cells, rowLabel, worth }) {
   return (width) => {
-    const narrow = width < 520, left = 24, head = 40, tall = narrow ? 58 : 52;
-    const cellWidth = Math.max(76, (width - left - 2) / columns.length);
+    const narrow = width < 520, left = 24, head = 40, tall = narrow ? 70 : 54;
+    const cellWidth = Math.max(narrow ? 58 : 76, (width - left - 2) / columns.length);
     const full = left + cellWidth * columns.length + 2, height = head + tall * rows.length + 2;
     const picture = draw("svg", { width: full, height, viewBox: `0 0 ${full} ${height}` });
     picture.append(draw("text", { x: 0, y: 12, class: "soft" }, `${rowLabel} ↓`));
@@ -65,13 +65,13 @@ function differenceMap({ rows, columns, cells, rowLabel, worth }) {
     const most = Math.max(worth, ...cells.flat().filter(known).map((c) => Math.abs(c.value)));
     rows.forEach((name, r) => {
       picture.append(draw("text", { x: left - 8, y: head + (r + 0.5) * tall + 4, "text-anchor": "end" }, name));
-      columns.forEach((column, c) => mapCell(picture, cells[r][c], { x: left + c * cellWidth, y: head + r * tall, width: cellWidth - 3, height: tall - 3, most, worth }));
+      columns.forEach((column, c) => mapCell(picture, cells[r][c], { x: left + c * cellWidth, y: head + r * tall, width: cellWidth - 3, height: tall - 3, most, worth, narrow }));
     });
     return picture;
   };
 }
 
-function mapCell(picture, cell, { x, y, width, height, most, worth }) {
+function mapCell(picture, cell, { x, y, width, height, most, worth, narrow }) {
   const box = draw("rect", { x: x + 1, y: y + 1, width, height, rx: 3, fill: "var(--empty)" });
   picture.append(box);
   const middle = { x: x + 1 + width / 2, "text-anchor": "middle" };
@@ -80,9 +80,11 @@ function mapCell(picture, cell, { x, y, width, height, most, worth }) {
   paint(box, ...inks.map(rgb));
   const excluded = known(cell.low) && (cell.low > 0 || cell.high < 0);
   if (excluded) { box.setAttribute("stroke", "var(--text)"); box.setAttribute("stroke-width", 2); }
-  const lines = [[signed(cell.value), 15, true], [known(cell.low) ? `${signed(cell.low)} to ${signed(cell.high)}` : "no interval", 10.5], [`n = ${cell.seeds}`, 10.5]];
-  lines.forEach(([text, size, bold], i) => {
-    const node = draw("text", { ...middle, y: y + height / 2 - 8 + i * 14, "font-size": size, "font-weight": bold ? 600 : 400 }, text);
+  const [low, high] = known(cell.low) ? [`${signed(cell.low)} to`, signed(cell.high)] : ["no", "interval"];
+  const lines = [signed(cell.value), ...(narrow ? [low, high] : [`${low} ${high}`]), `n = ${cell.seeds}`];
+  lines.forEach((text, i) => {
+    const at = y + height / 2 + 6 + (i - (lines.length - 1) / 2) * 14;
+    const node = draw("text", { ...middle, y: at, "font-size": i ? 10.5 : 15, "font-weight": i ? 400 : 600 }, text);
     paint(node, ...inks.map(inkOn));
     picture.append(node);
   });
