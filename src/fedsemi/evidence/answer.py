@@ -36,7 +36,8 @@ def of_effects(
 ) -> Answer:
     """Answer by the effects that decide, by where, and show others beside them.
 
-    Bounds are in the table only: they lie so far off that a plot would show little else.
+    Bounds are in the table only: they lie so far off that a plot would show nothing
+    else.
     """
     told = [
         part

@@ -24,8 +24,8 @@ SHORT = {
 }
 BOUNDS = ("upper", "lower", "cbafed-lower", *WARM_UPS)
 """Arms that are no methods: they are never the best."""
-_WIDEST = 8
-"""Columns of one panel; the paper's widest table has as many."""
+_WIDEST, _COLUMN = 100, 12
+"""Characters of a panel and of a column; the paper's widest table has eight columns."""
 _TWO = 2
 """Seeds that a test needs, and rows that a comparison does."""
 
@@ -143,12 +143,15 @@ def _group(cell: Cell) -> str:
 def _panels(columns: Sequence[Column]) -> list[list[Column]]:
     """Break a wide table between groups, as the paper does."""
     panels: list[list[Column]] = []
+    room = 0
     for group in dict.fromkeys(column.group for column in columns):
         some = [column for column in columns if column.group == group]
-        if panels and len(panels[-1]) + len(some) <= _WIDEST:
-            panels[-1] += some
-        else:
-            panels.append(some)
+        width = max(len(group), _COLUMN * len(some))
+        if width > room:
+            panels.append([])
+            room = _WIDEST
+        panels[-1] += some
+        room -= width
     return panels
 
 

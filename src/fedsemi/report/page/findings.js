@@ -61,7 +61,7 @@ function differenceMap({ rows, columns, cells, rowLabel, worth }) {
     const full = left + cellWidth * columns.length + 2, height = head + tall * rows.length + 2;
     const picture = draw("svg", { width: full, height, viewBox: `0 0 ${full} ${height}` });
     picture.append(draw("text", { x: 0, y: 12, class: "soft" }, `${rowLabel} ↓`));
-    columns.forEach((name, c) => picture.append(draw("text", { x: left + (c + 0.5) * cellWidth, y: head - 8, "text-anchor": "middle" }, name)));
+    columns.forEach((name, c) => picture.append(draw("text", { x: left + (c + 0.5) * cellWidth, y: head - 8, "text-anchor": "middle", "font-size": narrow ? 10 : 12 }, name)));
     const most = Math.max(worth, ...cells.flat().filter(known).map((c) => Math.abs(c.value)));
     rows.forEach((name, r) => {
       picture.append(draw("text", { x: left - 8, y: head + (r + 0.5) * tall + 4, "text-anchor": "end" }, name));
