@@ -13,7 +13,7 @@ TORTURED := tests/reliability tests/server/test_gate.py tests/server/test_guard.
 	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
 .DEFAULT_GOAL := help
-.PHONY: help configs demo federation test test-deployment test-slow torture bench check format clean \
+.PHONY: help configs results demo federation test test-deployment test-slow torture bench check format clean \
 	lock wheel sbom release audit
 
 help: ## Show this list
@@ -43,6 +43,9 @@ torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts
 
 configs: $(VENV)/core ## Write the configs of the paper anew, from the profile `paper`
 	$(BIN)/python -m fedsemi.evidence.shipped
+
+results: $(VENV)/core ## Write the numbers of README and docs from the records
+	$(BIN)/python -m fedsemi.evidence.publish
 
 check: $(VENV)/dev ## Lint, type-check, and check who imports whom
 	$(BIN)/ruff check .

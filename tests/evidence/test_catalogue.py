@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from fedsemi.errors import ConfigError
+from fedsemi.evidence.captions import notes_of
 from fedsemi.evidence.catalogue import find, only, setting
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.profiles import NAMES, read_profile
-from fedsemi.evidence.render import notes_of
 
 
 def test_it_has_nine_tables_and_twelve_figures() -> None:

@@ -19,7 +19,7 @@ class Answer:
     finding: str
     """In a few words."""
     text: tuple[str, ...]
-    """In sentences, the first of which stands alone."""
+    """In sentences; the first part stands alone."""
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str
@@ -39,12 +39,8 @@ def of_effects(
     Bounds are in the table only: they lie so far off that a plot would show nothing
     else.
     """
-    told = [
-        part
-        for each in deciding.values()
-        for part in (each.sentence, each.outlook)
-        if part
-    ]
+    first = " ".join(each.sentence for each in deciding.values())
+    more_told = [*(each.outlook for each in deciding.values()), *scale]
     if len(deciding) == 1:
         (finding,) = [each.finding for each in deciding.values()]
     else:
@@ -54,7 +50,7 @@ def of_effects(
         name,
         question,
         finding,
-        (*told, *(each for each in scale if each)),
+        (first, *(each for each in more_told if each)),
         HEAD,
         rows_of(effects),
         said_of(effects),

@@ -53,7 +53,7 @@ def labeled_share(evidence: Evidence) -> Answer:
         "q4",
         "Does the labeled share matter more than the weights?",
         "; ".join(findings),
-        tuple(said),
+        (" ".join(said),),
         HEAD,
         rows_of(every),
         f"{said_of(every)} Sizes are compared in the direction of each mean, seed by "

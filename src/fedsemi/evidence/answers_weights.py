@@ -78,11 +78,15 @@ def _gap(evidence: Evidence, ours: Setting) -> str:
     if not seeds:
         return ""
     equal, lower, upper = (sum(e[s] for s in seeds) / len(seeds) for e in scores)
-    if upper <= lower:
-        return ""
+    name = f"On {titled(ours.dataset)}"
+    over = f"{len(seeds)} seed{'s' if len(seeds) > 1 else ''}"
+    if upper <= max(lower, equal):
+        return (
+            f"{name} the model with all labels ({upper:.1f} %, {over}) is no upper "
+            f"bound: uniform weights reach {equal:.1f} %, the warm-up {lower:.1f} %."
+        )
     return (
-        f"On {titled(ours.dataset)} uniform weights close "
-        f"{100 * (equal - lower) / (upper - lower):.0f} % of the gap between warm-up "
-        f"({lower:.1f} %) and all labels ({upper:.1f} %; {len(seeds)} "
-        f"seed{'s' if len(seeds) > 1 else ''})."
+        f"{name} uniform weights close {100 * (equal - lower) / (upper - lower):.0f} % "
+        f"of the gap between warm-up ({lower:.1f} %) and all labels ({upper:.1f} %; "
+        f"{over})."
     )

@@ -13,6 +13,8 @@ from fedsemi.evidence.stats import Paired, seeds_for
 
 WORTH = 0.5
 """Smallest effect of interest, in points of accuracy."""
+_ENOUGH = 5
+"""Seeds from which a standard deviation is more than a guess."""
 SCORES = {"accuracy": "global model", "running_mean.accuracy": "running mean"}
 """What is tested, by what it is called; the first one decides."""
 HEAD = ("difference", "seeds", *SCORES.values(), "finding", f"seeds for ±{WORTH}")
@@ -76,10 +78,11 @@ class Effect:
         needed = self.seeds_needed
         if self.test is None or needed is None or needed <= self.seeds:
             return ""
+        rough = "" if self.seeds >= _ENOUGH else ", a rough figure from so few"
         return (
-            f"At the observed standard deviation of {self.test.sd:.2f} an interval "
-            f"within ±{WORTH} points takes about {needed} seeds, "
-            f"{needed - self.seeds} more."
+            f"{self.what}: at the observed standard deviation of {self.test.sd:.2f} an "
+            f"interval within ±{WORTH} points takes about {needed} seeds, "
+            f"{needed - self.seeds} more{rough}."
         )
 
     @property
