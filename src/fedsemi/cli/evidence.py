@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -78,7 +79,8 @@ def reproduce(
     folder, count = out or Path("results") / profile, seeds or source.seeds
     plan = make_plan(only(wanted, pattern), source, count, folder)
     console = Screen()
-    runner = _runner(plan, profile, workers, console, data_dir, device)
+    cores = workers or available_cores()
+    runner = Runner(plan, profile, cores, console, data_dir, device)
     _print(console, *partition_lines(source, plan), *data_lines(source, plan, data_dir))
     if profile == "paper" and plan_only:
         # What is meant for a GPU is not probed on whatever this machine has.
@@ -135,21 +137,9 @@ def compare(
     artefact = comparison_of(source, [name.strip() for name in methods.split(",")])
     folder = out or Path("results") / "compare" / source.name
     plan = make_plan(artefact.settings, source, max(seeds, 1), folder)
-    runner = _runner(plan, source.name, workers, Screen(), data_dir, device)
-    _carry_out(runner, [artefact], source, max(seeds, 1), plan_only, probe)
-
-
-def _runner(
-    plan: Plan,
-    name: str,
-    workers: int,
-    console: Console,
-    data_dir: Path | None,
-    device: str,
-) -> Runner:
-    forecast = Forecast(plan, read_records(plan.folder))
     cores = workers or available_cores()
-    return Runner(plan, name, cores, console, data_dir, device, forecast)
+    runner = Runner(plan, source.name, cores, Screen(), data_dir, device)
+    _carry_out(runner, [artefact], source, max(seeds, 1), plan_only, probe)
 
 
 def _carry_out(
@@ -161,7 +151,9 @@ def _carry_out(
     probe: bool,
 ) -> None:
     folder, console = runner.plan.folder, runner.console
-    _show_plan(runner.plan, Clock(runner, read_records(folder)), console, probe)
+    records = read_records(folder)
+    runner = replace(runner, forecast=Forecast(runner.plan, records))
+    _show_plan(runner.plan, Clock(runner, records), console, probe)
     if plan_only:
         return
     try:

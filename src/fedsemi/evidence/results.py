@@ -44,6 +44,9 @@ class Evidence:
     records: Mapping[str, Record]
     _keys: dict[Setting, list[str]] = field(default_factory=dict, init=False)
     """Hashes of the settings asked for so far; writing their configs takes long."""
+    _tests: dict[tuple[Setting, Setting, str], Paired | None] = field(
+        default_factory=dict, init=False
+    )
 
     def found(self, setting: Setting) -> dict[int, Record]:
         """Return the records of a setting by seed, those beyond `seeds` as well."""
@@ -99,11 +102,13 @@ class Evidence:
 
     def paired(self, ours: Setting, other: Setting, metric: str) -> Paired | None:
         """Test ours − other on the seeds that both have; None if there are none."""
-        a, b = self.scores(ours, metric), self.scores(other, metric)
-        both = sorted(a.keys() & b.keys())
-        if not both:
-            return None
-        return paired([a[seed] for seed in both], [b[seed] for seed in both])
+        asked = ours, other, metric
+        if asked not in self._tests:
+            a, b = self.scores(ours, metric), self.scores(other, metric)
+            both = sorted(a.keys() & b.keys())
+            pairs = [a[seed] for seed in both], [b[seed] for seed in both]
+            self._tests[asked] = paired(*pairs) if both else None
+        return self._tests[asked]
 
     def _line(self, artefact: Artefact, cell: Cell) -> Line:
         values = self.scores(cell.setting, cell.metric, cell.source)

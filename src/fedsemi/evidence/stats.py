@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy import stats
@@ -63,6 +64,7 @@ class Paired:
 _MOST_SEEDS = 10_000
 
 
+@cache
 def seeds_for(sd: float, reach: float) -> int | None:
     """Say how many seeds bring the 95 % interval within ±reach; None if too many.
 
