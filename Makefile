@@ -13,8 +13,8 @@ TORTURED := tests/reliability tests/server/test_gate.py tests/server/test_guard.
 	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
 .DEFAULT_GOAL := help
-.PHONY: help configs results demo federation test test-deployment test-slow torture bench check format clean \
-	lock wheel sbom release audit
+.PHONY: help configs results errors demo federation test test-deployment test-slow torture bench check format clean \
+	lock wheel sbom release audit tag pictures
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -43,6 +43,12 @@ torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts
 
 configs: $(VENV)/core ## Write the configs of the paper anew, from the profile `paper`
 	$(BIN)/python -m fedsemi.evidence.shipped
+
+errors: $(VENV)/core ## Write docs/errors.md anew, from the table of codes
+	$(BIN)/python -m fedsemi.text.error_codes docs/errors.md
+
+pictures: $(VENV)/dev ## Draw the pictures of docs/architecture.md anew, from the code
+	$(BIN)/python -m tools.draw
 
 results: $(VENV)/core ## Write the numbers of README and docs from the records
 	$(BIN)/python -m fedsemi.evidence.publish
@@ -75,6 +81,9 @@ release: wheel sbom ## Make all files of a release, with their SHA-256, in dist
 audit: $(RELEASE)/ready ## Ask a service for known holes in what is deployed (network)
 	$(RELEASE)/bin/pip-audit --require-hashes --disable-pip \
 		-r requirements/deploy.txt -r requirements/torch.txt
+
+tag: ## Tag this commit as the release that its files say
+	$(PYTHON) tools/tag.py
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) $(RELEASE) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis build

@@ -22,9 +22,9 @@ from fedsemi.cli import app
 from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import ConfigError, StorageError
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import cannot_write
-from fedsemi.use.session import carry_on
+from fedsemi.use.session import record_run
 
 PACKAGE = Path(fedsemi.__file__).parent
 DOCS = Path(__file__).parents[1] / "docs"
@@ -77,7 +77,7 @@ def test_a_command_that_is_named_exists_with_its_options(command: str) -> None:
     if words[0] in (VALUE, "COMMAND", "--debug"):  # any command
         return
     assert words[0] in COMMANDS
-    known = {name for p in COMMANDS[words[0]].params for name in p.opts}
+    known = {name for p in COMMANDS[words[0]].real.params for name in p.opts}
     options = {word.split("=")[0] for word in words[1:] if word.startswith("--")}
     assert options <= known | {"--help"}
 
@@ -114,6 +114,7 @@ def test_the_command_after_a_full_disk_continues_the_run(
     full_disk: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FEDSEMI_DATA", raising=False)  # it would be named
     Path("c.json").write_text(json.dumps(CONTENT))
     words = ["run", "c.json", "--out", "my runs/a b", "--workers", "1"]
     stopped = CliRunner().invoke(app, words)
@@ -152,7 +153,7 @@ def test_the_command_after_a_coordinators_full_disk_is_the_coordinators(
         open_run(coordinator / "run", simulation) as folder,
         pytest.raises(StorageError) as stopped,
     ):
-        carry_on(folder, simulation, conduct(simulation, 1), "first", quiet)
+        record_run(folder, simulation, run_simulation(simulation, 1), "first", quiet)
     assert command_in(stopped.value) == ["fedsemi", "server", str(coordinator)]
 
     other = CliRunner().invoke(app, ["run", "--resume", str(coordinator / "run")])
@@ -162,5 +163,5 @@ def test_the_command_after_a_coordinators_full_disk_is_the_coordinators(
 
     with open_run(coordinator / "run", simulation) as folder:
         assert folder.start is not None
-        steps = conduct(simulation, 1, folder.start)
-        assert carry_on(folder, simulation, steps, "again", quiet)[0] is not None
+        steps = run_simulation(simulation, 1, folder.start)
+        assert record_run(folder, simulation, steps, "again", quiet)[0] is not None

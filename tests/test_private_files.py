@@ -154,6 +154,20 @@ def test_a_log_is_not_written_through_a_link(tmp_path, write):
     assert victim.read_text() == "precious"
 
 
+def test_a_log_of_the_coordinator_is_private_and_not_written_through_a_link(tmp_path):
+    pytest.importorskip("flwr")
+    from fedsemi.deployment import processes
+
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (tmp_path / "coordinator.log").symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic links"):
+        processes.add_line(tmp_path / "coordinator.log", "site 0 joined")
+    assert victim.read_text() == "precious"
+    processes.add_line(tmp_path / "refused.log", "run 1")
+    assert mode(tmp_path / "refused.log") == 0o600
+
+
 def test_a_folder_that_is_open_to_others_is_closed(tmp_path):
     folder = tmp_path / "site-0"
     folder.mkdir(mode=0o755)

@@ -39,12 +39,12 @@ def palette(transparent: bool) -> bytes:
 
 GOLDEN = {
     "one bit": (encoded(flat("1", 1)), [255, 255, 255]),
-    "grey": (encoded(flat("L", 77)), [77, 77, 77]),
+    "gray": (encoded(flat("L", 77)), [77, 77, 77]),
     "color": (encoded(flat("RGB", (1, 2, 3))), [1, 2, 3]),
     # Half of 200 on half of the background 10: 105, and so on.
     "half transparent": (encoded(flat("RGBA", (200, 100, 50, 128))), [105, 60, 40]),
     "hidden color": (encoded(flat("RGBA", (255, 0, 0, 0))), [10, 20, 30]),
-    "grey with alpha": (encoded(flat("LA", (255, 0))), [10, 20, 30]),
+    "gray with alpha": (encoded(flat("LA", (255, 0))), [10, 20, 30]),
     "palette": (palette(False), [200, 100, 50]),
     "transparent palette": (palette(True), [10, 20, 30]),
     # 2048 / 4095 * 255 = 127.53
@@ -82,15 +82,31 @@ def test_sixteen_bits_without_a_declared_range_are_refused_with_the_largest() ->
     assert probe("x.png", encoded(deep(3000)))[2] == 3000
 
 
-def test_grey_federation_makes_one_channel() -> None:
+def test_gray_federation_makes_one_channel() -> None:
     # ITU-R 601: 0.299 * 100 + 0.587 * 200 + 0.114 * 50 = 153
     assert pixel(encoded(flat("RGB", (100, 200, 50))), Pixels(2, 1)) == [153]
 
 
+@pytest.mark.parametrize("kind", ["PNG", "TIFF", "BMP", "GIF", "WEBP"])
+def test_common_formats_are_read(kind: str) -> None:
+    options = {"lossless": True} if kind == "WEBP" else {}
+    content = io.BytesIO()
+    flat("RGB", (250, 0, 0)).save(content, kind, **options)
+    assert pixel(content.getvalue(), Pixels(2)) == [250, 0, 0]
+
+
 def test_other_formats_are_not_opened() -> None:
-    for kind in ("GIF", "BMP", "PPM", "WEBP"):
-        with pytest.raises(Refused, match="not a PNG, JPEG or TIFF"):
+    for kind in ("PPM", "TGA"):
+        with pytest.raises(Refused, match="not a PNG, JPEG, TIFF, BMP, GIF or WebP"):
             pixel(encoded(flat("L", 0), kind))
+
+
+def test_a_picture_that_moves_is_refused_not_cut_to_its_first_frame() -> None:
+    content = io.BytesIO()
+    frames = [flat("L", value) for value in (0, 90, 200)]
+    frames[0].save(content, "GIF", save_all=True, append_images=frames[1:])
+    with pytest.raises(Refused, match="moves"):
+        pixel(content.getvalue())
 
 
 def test_every_truncation_is_noticed() -> None:

@@ -10,6 +10,7 @@ from PIL import Image
 
 from fedsemi.data.checksums import MANIFEST, write_manifest
 from fedsemi.data.folder import read_site
+from fedsemi.data.safe_files import Refused
 from fedsemi.data.site_settings import SitesSettings
 from fedsemi.errors import DataError
 
@@ -255,3 +256,19 @@ def test_decoded_pixels_and_faults_come_back_from_the_cache(
     Image.new("L", (8, 8), 200).save(file, "PNG")
     (root / "cat" / "0.png").write_bytes(file.getvalue())
     assert int(read_site(root, wish(root, max_bad=1.0), 8).images[0, 0, 0, 0]) == 200
+
+
+@pytest.mark.parametrize("letter", ["é", "\x01", "\U0001f600", "\\"])
+def test_what_a_decoder_quotes_of_a_file_is_one_reason(
+    letter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Letters that JSON spells with six each once made the facts unreadable."""
+
+    def refuse(*_: object) -> None:
+        raise Refused("FS3101", letter * 200)
+
+    monkeypatch.setattr("fedsemi.data.folder.decode", refuse)
+    root = make_site(tmp_path / "s", {"cat": 1, "dog": 1})
+    with pytest.raises(DataError, match="FS3101") as caught:
+        read_site(root, wish(root), 8)
+    assert str(caught.value).isprintable()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tests.evidence.by_hand import evidence_of
 
-from fedsemi.evidence.catalogue import Artefact, Cell, setting
+from fedsemi.evidence.catalogue import Artifact, Cell, setting
 from fedsemi.evidence.latex import as_latex, escaped
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.results import Evidence
 
 UNIFORM, OURS = setting("isic18", "uniform"), setting("isic18", "semianagg")
-TABLE = Artefact(
+TABLE = Artifact(
     "table3",
     "Aggregation",
     (Cell("Uniform", UNIFORM), Cell("SemiAnAgg", OURS, paper=72.24)),

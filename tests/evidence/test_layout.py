@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.evidence.by_hand import evidence_of
 
 from fedsemi.evidence.captions import caption_of, remarks
-from fedsemi.evidence.catalogue import Artefact, Cell, Setting, setting
+from fedsemi.evidence.catalogue import Artifact, Cell, Setting, setting
 from fedsemi.evidence.layout import Column, Grid, grid_of
 from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.render import as_markdown, markdown_grid
@@ -20,9 +20,9 @@ SCORES = {
 }
 
 
-def table(**more: float) -> Artefact:
+def table(**more: float) -> Artifact:
     cells = [Cell(arm, setting("isic18", arm), paper=more.get(arm)) for arm in ARMS]
-    return Artefact("table0", "Four rows", tuple(cells))
+    return Artifact("table0", "Four rows", tuple(cells))
 
 
 def scored(*arms: str) -> dict[Setting, list[float | None]]:

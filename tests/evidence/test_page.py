@@ -1,4 +1,4 @@
-"""The page: self-contained, with every artefact, and an example by the real code."""
+"""The page: self-contained, with every artifact, and an example by the real code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.evidence.by_hand import evidence_of
 
-from fedsemi.evidence.catalogue import Artefact, Cell, setting
+from fedsemi.evidence.catalogue import Artifact, Cell, setting
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.page import evidence_page, worked_example
 from fedsemi.evidence.profiles import Profile, read_profile
@@ -23,7 +23,7 @@ def test_the_worked_example_shows_that_the_rules_disagree_on_the_winner() -> Non
     assert released == ("0.3593", "0.3556", "0.2852")
 
 
-def test_the_page_needs_no_network_and_names_every_artefact(tiny: Profile) -> None:
+def test_the_page_needs_no_network_and_names_every_artifact(tiny: Profile) -> None:
     some = [CATALOGUE[name] for name in ("table3", "fig2", "fig4", "fig11")]
     text = evidence_page(some, Evidence(tiny, 1, {}))
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
@@ -57,7 +57,7 @@ def test_questions_come_first_each_with_its_finding() -> None:
 
 def test_a_table_of_one_row_compares_nothing_and_is_left_out(tiny: Profile) -> None:
     one, two = setting("isic18", "uniform"), setting("isic18", "semianagg")
-    table = Artefact("table1", "T", (Cell("a", one), Cell("b", two)))
+    table = Artifact("table1", "T", (Cell("a", one), Cell("b", two)))
     alone = evidence_of(tiny, {one: [0.5, 0.6]})
     assert view_of(evidence_page([table], alone))["tables"] == []
     both = evidence_of(tiny, {one: [0.5, 0.6], two: [0.6, 0.71]})

@@ -11,21 +11,7 @@ import typer
 from click.exceptions import Abort, NoArgsIsHelpError, UsageError
 
 import fedsemi
-from fedsemi.cli import (
-    agree,
-    attack,
-    data,
-    evidence,
-    folders,
-    methods,
-    probe,
-    rerun,
-    see,
-    train,
-    use,
-    value,
-)
-from fedsemi.cli import deployment as federation
+from fedsemi.cli.commands import LateGroup
 from fedsemi.errors import (
     ConfigError,
     FedSemiError,
@@ -37,6 +23,7 @@ from fedsemi.text.screen import say
 
 app = typer.Typer(
     name="fedsemi",
+    cls=LateGroup,
     no_args_is_help=True,
     suggest_commands=False,  # click does it, too
     add_completion=False,
@@ -48,33 +35,6 @@ app = typer.Typer(
         "`fedsemi run CONFIG.toml`."
     ),
 )
-app.command("demo")(train.demo)
-app.command("run")(train.run)
-app.command("rerun")(rerun.rerun)
-app.command("init")(folders.init)
-app.command("check")(folders.check)
-app.command("attack")(attack.attack)
-app.command("partition")(data.partition)
-app.command("datasets")(data.datasets)
-app.command("methods")(methods.methods)
-app.command("probe")(probe.probe)
-app.command("report")(see.report)
-app.command("diff")(see.diff)
-app.command("watch")(see.watch)
-app.command("value")(value.value)
-app.command("reproduce")(evidence.reproduce)
-app.command("compare")(evidence.compare)
-app.command("export")(use.export)
-app.command("predict")(use.predict)
-app.command("deal")(federation.deal)
-app.command("pack")(federation.pack)
-app.command("certificates")(federation.certificates)
-app.command("key")(federation.key)
-app.command("server")(federation.server)
-app.command("agree")(agree.agree)
-app.command("site")(federation.site)
-app.command("federation")(federation.federation)
-app.command("wire")(federation.wire)
 
 
 def _version(asked: bool) -> None:

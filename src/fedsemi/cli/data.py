@@ -12,6 +12,7 @@ from rich.text import Text
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides
 from fedsemi.config.experiment import load_config
 from fedsemi.data.datasets import DATASETS, search_path
+from fedsemi.data.readers.source import DatasetSource
 from fedsemi.data.show import partition_table, save_heatmap
 from fedsemi.simulation.build import load_dataset, partition_of, read_folders
 from fedsemi.storage import make_folder
@@ -48,13 +49,14 @@ def partition(
 
 
 def datasets(data_dir: DataDir = None) -> None:
-    """List the data sets: whether they are at hand, their licences and sources."""
+    """List the data sets: whether they are at hand, their licenses and sources."""
     table = Table("data set", "what", box=None)
     for column in ("classes", "train / test"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("at hand")
-    origins = Table("data set", "licence, and where it comes from", box=None)
-    for name, source in DATASETS.items():
+    origins = Table("data set", "license, and where it comes from", box=None)
+    for name, source in DATASETS.own.items():
+        assert isinstance(source, DatasetSource)
         table.add_row(
             name,
             source.description,
@@ -62,7 +64,7 @@ def datasets(data_dir: DataDir = None) -> None:
             " / ".join(f"{count:,}" for count in source.counts),
             "yes" if source.at_hand(search_path(data_dir)) else "no",
         )
-        origins.add_row(name, Text(f"{source.licence}\n{source.where}"))
+        origins.add_row(name, Text(f"{source.license}\n{source.where}"))
     console = Screen()
     console.print(table)
     places = ", ".join(str(path) for path in search_path(data_dir))

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from fedsemi.data.dataset import Dataset
+from fedsemi.data.outside import DatasetMaker, made_by, problem_of
 from fedsemi.data.readers import (
     cifar,
     installed,
@@ -18,23 +19,24 @@ from fedsemi.data.readers import (
 )
 from fedsemi.data.readers.source import DatasetSource, Request
 from fedsemi.errors import DataError, nearest
+from fedsemi.plugins.registry import Registry
 
 _SOURCES = (
     DatasetSource(
         name="synthetic",
-        description="four noisy colour patterns of 12 pixels, made on the spot",
+        description="four noisy color patterns of 12 pixels, made on the spot",
         class_names=synthetic.CLASS_NAMES,
         counts=(synthetic.NUM_TRAIN, synthetic.NUM_TEST),
-        licence="none needed",
+        license="none needed",
         where="nothing to get",
         read=synthetic.read,
     ),
     DatasetSource(
         name="digits",
-        description="handwritten digits of 8 pixels, grey, from scikit-learn",
+        description="handwritten digits of 8 pixels, gray, from scikit-learn",
         class_names=installed.DIGITS_CLASSES,
         counts=(1438, 359),
-        licence="CC BY 4.0 (UCI)",
+        license="CC BY 4.0 (UCI)",
         where="nothing to get",
         read=installed.read_digits,
     ),
@@ -43,17 +45,17 @@ _SOURCES = (
         description="electroluminescence of solar cells, functional or defective",
         class_names=installed.ELPV_CLASSES,
         counts=(2099, 525),
-        licence="CC BY-NC-SA 4.0",
+        license="CC BY-NC-SA 4.0",
         where='run: pip install "fedsemi[elpv]"',
         read=installed.read_elpv,
         package="elpv_dataset",
     ),
     DatasetSource(
         name="mnist",
-        description="handwritten digits of 28 pixels, grey",
+        description="handwritten digits of 28 pixels, gray",
         class_names=mnist.CLASS_NAMES,
         counts=(60_000, 10_000),
-        licence="CC BY-SA 3.0",
+        license="CC BY-SA 3.0",
         where="download the four *-ubyte.gz files from "
         "https://ossci-datasets.s3.amazonaws.com/mnist/",
         read=mnist.read,
@@ -64,7 +66,7 @@ _SOURCES = (
         description="house numbers, cropped digits of 32 pixels",
         class_names=svhn.CLASS_NAMES,
         counts=(73_257, 26_032),
-        licence="non-commercial use",
+        license="non-commercial use",
         where="download train_32x32.mat and test_32x32.mat from "
         "http://ufldl.stanford.edu/housenumbers/",
         read=svhn.read,
@@ -75,7 +77,7 @@ _SOURCES = (
         description="objects and animals of 32 pixels",
         class_names=cifar.CIFAR10_CLASSES,
         counts=(50_000, 10_000),
-        licence="research use; cite Krizhevsky 2009",
+        license="research use; cite Krizhevsky 2009",
         where="download cifar-10-binary.tar.gz (the binary version, not the pickled "
         "Python one) from https://www.cs.toronto.edu/~kriz/cifar.html",
         read=cifar.read_cifar10,
@@ -86,7 +88,7 @@ _SOURCES = (
         description="objects and animals of 32 pixels in 100 classes",
         class_names=cifar.CIFAR100_CLASSES,
         counts=(50_000, 10_000),
-        licence="research use; cite Krizhevsky 2009",
+        license="research use; cite Krizhevsky 2009",
         where="download cifar-100-binary.tar.gz (the binary version, not the pickled "
         "Python one) from https://www.cs.toronto.edu/~kriz/cifar.html",
         read=cifar.read_cifar100,
@@ -97,7 +99,7 @@ _SOURCES = (
         description="CIFAR-100 with a long tail: 500 images of a class down to 5",
         class_names=cifar.CIFAR100_CLASSES,
         counts=(10_847, 10_000),
-        licence="research use; cite Krizhevsky 2009",
+        license="research use; cite Krizhevsky 2009",
         where="download cifar-100-binary.tar.gz (the binary version, not the pickled "
         "Python one) from https://www.cs.toronto.edu/~kriz/cifar.html",
         read=long_tail.read,
@@ -109,7 +111,7 @@ _SOURCES = (
         description="skin lesions (HAM10000), seven diagnoses",
         class_names=isic18_split.CLASS_NAMES,
         counts=(8_012, 2_003),
-        licence="CC BY-NC 4.0; attribution ViDIR Group, Medical University of Vienna",
+        license="CC BY-NC 4.0; attribution ViDIR Group, Medical University of Vienna",
         where="download HAM10000_metadata.csv and unpack HAM10000_images_part_1.zip "
         "and _part_2.zip from https://doi.org/10.7910/DVN/DBW86T",
         read=isic18.read,
@@ -118,7 +120,14 @@ _SOURCES = (
     ),
 )
 
-DATASETS: dict[str, DatasetSource] = {source.name: source for source in _SOURCES}
+DATASETS: Registry[DatasetSource | DatasetMaker] = Registry(
+    "data set", {source.name: source for source in _SOURCES}, problem_of
+)
+"""The data sets that fedsemi can read; others enter as plug-ins.
+
+One from outside is a function that returns a `Dataset`. It is told those of `data_dir`,
+`image_size` and `split` that it takes by name.
+"""
 
 
 def load(
@@ -131,7 +140,7 @@ def load(
     """Read a data set from the first folder that has it.
 
     Args:
-        name: A key of `DATASETS`.
+        name: A key of `DATASETS`, or module:function.
         data_dir: The only folder to look in; None looks along `search_path`.
         image_size: The side of the network's input; None is the data set's own.
             Larger images are averaged down to it, smaller ones stay.
@@ -139,15 +148,17 @@ def load(
             for ISIC, "lesion" keeps each lesion on one side; for ISIC and CIFAR-100-LT
             also the path of a published index file (`.pth`).
     """
-    source = DATASETS.get(name)
-    if source is None:
+    if name not in DATASETS:
         raise DataError(
             f"unknown data set '{name}'{nearest(name, DATASETS)}; known: "
             f"{', '.join(DATASETS)}",
             "FS3003",
         )
+    source, folders = DATASETS[name], search_path(data_dir)
+    if not isinstance(source, DatasetSource):
+        told = {"data_dir": folders[0], "image_size": image_size, "split": split}
+        return made_by(source, name, told)
     _check_options(source, image_size, split)
-    folders = search_path(data_dir)
     for folder in folders:
         dataset = source.read(Request(folder, image_size, split))
         if dataset is not None:
@@ -158,20 +169,18 @@ def load(
 def search_path(data_dir: Path | None = None) -> list[Path]:
     """Return the folders that data sets are looked for in, first to last.
 
-    A folder that is named, here or by the variable FEDSEMI_DATA, is the only one. The
-    last of the usual ones is for projects that lie beside each other and share data.
+    A folder that is named, here or by the variable FEDSEMI_DATA, is the only one.
     """
     if data_dir is not None:
         return [Path(data_dir).expanduser()]
     if named := os.environ.get("FEDSEMI_DATA"):
         return [Path(named).expanduser()]
-    home = Path.home() / ".cache" / "fedsemi"
-    return [Path("data"), home, Path("..") / "shared" / "data"]
+    return [Path("data"), Path.home() / ".cache" / "fedsemi"]
 
 
 def compact_file(name: str, data_dir: Path | None = None) -> Path | None:
     """Return the compact file that `load` would read for want of the official ones."""
-    find = DATASETS[name].find
+    find = getattr(DATASETS[name], "find", None)
     found = (find(folder) for folder in search_path(data_dir)) if find else ()
     files = next((each for each in found if each), ())
     return next((path for path in files if path.suffix == ".npz"), None)

@@ -22,13 +22,14 @@ Bytes = npt.NDArray[np.uint8]
 Range = tuple[float, float]
 
 PIXEL_LIMIT = 40_000_000
-FORMATS = ("PNG", "JPEG", "TIFF")
-PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "GIF", "WEBP")
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp")
 SCANS = (".dcm", ".nii", ".nii.gz")
 
 # In every thread and for good: a warning filter of one thread holds for all of them.
 warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 
+_MOVING = ("GIF", "WEBP")
 _DEEP = ("I;16", "I;16B", "I;16L", "I;16N", "I", "F")
 _PLAIN = ("1", "L", "RGB", "CMYK", "YCbCr", "HSV", "RGBX")
 _ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
@@ -41,7 +42,7 @@ class Pixels:
     side: int
     """Height and width after resizing; 0 leaves pictures as large as they are."""
     channels: int = 3
-    """1 for grey, 3 for colour."""
+    """1 for gray, 3 for color."""
     background: tuple[int, int, int] = (0, 0, 0)
     """What shows through where a picture is transparent."""
     deep_range: Range | None = None
@@ -122,6 +123,8 @@ def scale(values: npt.NDArray[Any], limits: Range) -> Image.Image:
 def _opened(content: bytes) -> Image.Image:
     image = Image.open(io.BytesIO(content), formats=FORMATS)
     check_size(*image.size)
+    if image.format in _MOVING and getattr(image, "n_frames", 1) > 1:
+        raise Refused("FS3104", "moves; save the one picture of it that is meant")
     return image
 
 
@@ -136,7 +139,7 @@ def _picture(
 
 
 def _plain(image: Image.Image, pixels: Pixels) -> Image.Image:
-    """Reduce any mode to opaque 8-bit grey or colour."""
+    """Reduce any mode to opaque 8-bit gray or color."""
     if image.mode in _DEEP:
         if pixels.deep_range is None:
             raise Refused(
@@ -153,7 +156,7 @@ def _plain(image: Image.Image, pixels: Pixels) -> Image.Image:
         return image.convert("RGB")
     if image.mode in _PLAIN:
         return image if image.mode == "L" else image.convert("RGB")
-    raise Refused("FS3104", f"has the colour mode {image.mode}; save it as RGB or grey")
+    raise Refused("FS3104", f"has the color mode {image.mode}; save it as RGB or gray")
 
 
 def _fit(image: Image.Image, pixels: Pixels) -> Bytes:
@@ -174,5 +177,5 @@ def _short(error: Exception) -> str:
     text = " ".join(str(error).split())
     # Pillow names the memory address of a buffer, which says nothing to anybody.
     if "BytesIO object" in text:
-        text = "not a PNG, JPEG or TIFF file"
+        text = "not a PNG, JPEG, TIFF, BMP, GIF or WebP file"
     return (text or type(error).__name__)[:80]

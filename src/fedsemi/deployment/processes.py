@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from fedsemi.errors import ConfigError
 from fedsemi.storage import make_folder
@@ -60,8 +61,13 @@ def end_on_sigterm() -> None:
 
 def add_line(path: Path, text: str) -> None:
     """Add a line to a log that somebody follows."""
-    with path.open("a", encoding="utf-8") as log:
+    with open_log(path) as log:
         log.write(f"{printable(text)}\n")
+
+
+def open_log(path: Path) -> TextIO:
+    """Open a log to add lines: for this user only, and never through a link."""
+    return open(path, "a", encoding="utf-8", buffering=1, opener=_private)
 
 
 class Follower:

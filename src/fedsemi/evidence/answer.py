@@ -14,7 +14,7 @@ class Answer:
     """A question, what the records say, and the table and plots that show it."""
 
     name: str
-    """The artefact whose runs answer it."""
+    """The artifact whose runs answer it."""
     question: str
     finding: str
     """In a few words."""

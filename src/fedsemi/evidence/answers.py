@@ -25,5 +25,5 @@ _ASKED: dict[str, Callable[[Evidence], Answer]] = {
 
 
 def answer_of(name: str, evidence: Evidence) -> Answer | None:
-    """Answer a question by the name of its artefact; None for tables and figures."""
+    """Answer a question by the name of its artifact; None for tables and figures."""
     return _ASKED[name](evidence) if name in _ASKED else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fedsemi.evidence.catalogue import Artefact
+from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.guarding import guard_caption
 from fedsemi.evidence.layout import Grid, titled
 from fedsemi.evidence.notes import NOTES
@@ -23,14 +23,14 @@ BEST = (
 _UNTESTED = "Methods do not share two seeds yet, so no best is marked."
 
 
-def about(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
+def about(evidence: Evidence, artifacts: Sequence[Artifact]) -> str:
     """Say what kind of numbers these are, and whether the guard was on."""
-    return f"{_scale(evidence)} {guarding(evidence, artefacts)}".strip()
+    return f"{_scale(evidence)} {guarding(evidence, artifacts)}".strip()
 
 
-def guarding(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
-    """Say whether the guard was on in the runs that artefacts show."""
-    return guard_caption(_records(evidence, artefacts))
+def guarding(evidence: Evidence, artifacts: Sequence[Artifact]) -> str:
+    """Say whether the guard was on in the runs that artifacts show."""
+    return guard_caption(_records(evidence, artifacts))
 
 
 def caption_of(grid: Grid, evidence: Evidence) -> str:
@@ -55,23 +55,23 @@ def caption_of(grid: Grid, evidence: Evidence) -> str:
     return text
 
 
-def notes_of(artefact: Artefact) -> list[str]:
-    """Name the disagreements that touch an artefact or one of its cells."""
-    by_cell = [name for cell in artefact.cells for name in cell.notes]
-    return list(dict.fromkeys([*artefact.notes, *by_cell]))
+def notes_of(artifact: Artifact) -> list[str]:
+    """Name the disagreements that touch an artifact or one of its cells."""
+    by_cell = [name for cell in artifact.cells for name in cell.notes]
+    return list(dict.fromkeys([*artifact.notes, *by_cell]))
 
 
-def remarks(artefact: Artefact, evidence: Evidence) -> list[str]:
+def remarks(artifact: Artifact, evidence: Evidence) -> list[str]:
     """Write setting, guard and caveats in sentences, each with what it is about."""
-    found = _records(evidence, [artefact])
+    found = _records(evidence, [artifact])
     setting = [f"{titled(name)}: {_setting(found, name)}" for name in _datasets(found)]
-    caveats = [_about_whom(artefact, name) + NOTES[name] for name in notes_of(artefact)]
+    caveats = [_about_whom(artifact, name) + NOTES[name] for name in notes_of(artifact)]
     guard = guard_caption(found)
     return [*setting, *([guard] if guard else []), *caveats]
 
 
-def _records(evidence: Evidence, artefacts: Sequence[Artefact]) -> list[Record]:
-    settings = dict.fromkeys(each for a in artefacts for each in a.settings)
+def _records(evidence: Evidence, artifacts: Sequence[Artifact]) -> list[Record]:
+    settings = dict.fromkeys(each for a in artifacts for each in a.settings)
     return [record for each in settings for record in evidence.found(each).values()]
 
 
@@ -102,13 +102,13 @@ def _setting(records: Sequence[Record], dataset: str) -> str:
     )
 
 
-def _about_whom(artefact: Artefact, note: str) -> str:
+def _about_whom(artifact: Artifact, note: str) -> str:
     """Name the data sets or the rows that a note is about; nothing for the whole."""
-    if note in artefact.notes:
+    if note in artifact.notes:
         return ""
-    touched = [cell for cell in artefact.cells if note in cell.notes]
+    touched = [cell for cell in artifact.cells if note in cell.notes]
     datasets = dict.fromkeys(cell.setting.dataset for cell in touched)
-    whole = [c for c in artefact.cells if c.setting.dataset in datasets]
+    whole = [c for c in artifact.cells if c.setting.dataset in datasets]
     if len(whole) == len(touched):
         return ", ".join(titled(name) for name in datasets) + ": "
     return "; ".join(dict.fromkeys(cell.row for cell in touched)) + ": "

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from fedsemi.config.experiment import Experiment, Stage
 from fedsemi.data.datasets import DATASETS
 from fedsemi.data.readers import isic18
+from fedsemi.data.readers.source import DatasetSource
 from fedsemi.evidence.jobs import Plan
 from fedsemi.models import ModelSpec
 from fedsemi.use.progress import duration
@@ -98,7 +99,7 @@ def dry_check(plan: Plan) -> Iterator[str]:
 
 def shape_of(dataset: str, experiment: Experiment) -> Shape:
     """Work out the shapes of an experiment without its data."""
-    source, data = DATASETS[experiment.data.name], experiment.data
+    source, data = _source(experiment), experiment.data
     large = data.name == "isic18"
     side = data.image_size or (isic18.IMAGE_SIZE if large else _SIDE)
     kept = isic18.stored_side(side) if large else side
@@ -143,8 +144,14 @@ def _passes(experiment: Experiment, stage: Stage) -> float:
     return stage.rounds * epochs * _PASSES * learned + tests * test
 
 
+def _source(experiment: Experiment) -> DatasetSource:
+    source = DATASETS[experiment.data.name]
+    assert isinstance(source, DatasetSource), "profiles name no data set of a plug-in"
+    return source
+
+
 def _counts(experiment: Experiment) -> tuple[int, int]:
-    train, test = DATASETS[experiment.data.name].counts
+    train, test = _source(experiment).counts
     limits = experiment.data.train_limit, experiment.data.test_limit
     return min(train, limits[0] or train), min(test, limits[1] or test)
 

@@ -14,7 +14,7 @@ from fedsemi.evidence.jobs import Job
 from fedsemi.evidence.records import Record
 from fedsemi.evidence.runner import Runner
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 
 _ROUNDS = 3
 """Rounds of a probe: one that prepares clients, one, and one with a test."""
@@ -65,9 +65,9 @@ class Clock:
             if self.runner.has_warm_up(warm_up):
                 continue
             seconds = self._of_stages(warm_up, probe)
-            if seconds is None and job.is_warm_up:
+            if seconds is None:
                 return None
-            total += seconds or 0.0
+            total += seconds
         return total
 
     def _seconds(self, job: Job, probe: bool) -> float | None:
@@ -116,7 +116,7 @@ class Clock:
         placed = experiment.model_copy(update={"device": runner.device})
         simulation = build(placed, runner.data_dir)
         with one_thread():
-            for _ in conduct(simulation, runner.workers):
+            for _ in run_simulation(simulation, runner.workers):
                 times.append(time.perf_counter())
         start, round, tested = (b - a for a, b in pairwise(times))
         return Pace(start, round, max(0.0, tested - round))

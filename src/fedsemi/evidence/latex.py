@@ -3,7 +3,7 @@ r"""Tables as LaTeX for \usepackage{booktabs}, laid out as in the paper."""
 from __future__ import annotations
 
 from fedsemi.evidence.captions import caption_of, remarks
-from fedsemi.evidence.catalogue import Artefact
+from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.layout import Entry, Grid, Panel, grid_of
 from fedsemi.evidence.results import Evidence
 
@@ -23,19 +23,19 @@ _ESCAPES = {
 }
 
 
-def as_latex(artefact: Artefact, evidence: Evidence) -> str:
+def as_latex(artifact: Artifact, evidence: Evidence) -> str:
     """Write a table; nothing if nothing of it was run."""
-    grid = grid_of(artefact, evidence)
+    grid = grid_of(artifact, evidence)
     if not grid.panels:
         return ""
-    caption = f"{escaped(artefact.title)}. {escaped(caption_of(grid, evidence))}"
-    notes = [escaped(each) for each in remarks(artefact, evidence)]
+    caption = f"{escaped(artifact.title)}. {escaped(caption_of(grid, evidence))}"
+    notes = [escaped(each) for each in remarks(artifact, evidence)]
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}[t]",
         r"\centering\small",
         rf"\caption{{{caption}}}",
-        rf"\label{{tab:{artefact.name}}}",
+        rf"\label{{tab:{artifact.name}}}",
         *(line for panel in grid.panels for line in _panel(panel, grid)),
         r"\par\smallskip\raggedright\footnotesize",
         *(rf"{note}\par" for note in notes),

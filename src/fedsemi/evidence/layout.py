@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fedsemi.evidence.arms import WARM_UPS
-from fedsemi.evidence.catalogue import Artefact, Cell
+from fedsemi.evidence.catalogue import Artifact, Cell
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shipped import TITLES
 from fedsemi.evidence.stats import Spread, paired, spread
@@ -121,10 +121,10 @@ def titled(dataset: str) -> str:
     return TITLES.get(dataset, dataset)
 
 
-def grid_of(artefact: Artefact, evidence: Evidence) -> Grid:
+def grid_of(artifact: Artifact, evidence: Evidence) -> Grid:
     """Lay a table out."""
     by_column: dict[Column, list[Cell]] = {}
-    for cell in artefact.cells:
+    for cell in artifact.cells:
         column = Column(_group(cell), SHORT[cell.metric])
         by_column.setdefault(column, []).append(cell)
     entries = {name: _entries(some, evidence) for name, some in by_column.items()}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fedsemi.evidence.answers import answer_of
-from fedsemi.evidence.catalogue import Artefact
+from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.latex import as_latex
 from fedsemi.evidence.page import evidence_page
 from fedsemi.evidence.render import answer_markdown, as_csv, as_markdown
@@ -16,23 +16,23 @@ from fedsemi.storage import make_folder, write_whole
 
 def write_all(
     folder: Path,
-    artefacts: Sequence[Artefact],
+    artifacts: Sequence[Artifact],
     evidence: Evidence,
     page: Path | None = None,
 ) -> Path:
     """Write Markdown, CSV and LaTeX of what was run, and one page for all of it."""
     make_folder(folder)
-    for artefact in artefacts:
-        if not evidence.has_some(artefact):
+    for artifact in artifacts:
+        if not evidence.has_some(artifact):
             continue
-        answer = answer_of(artefact.name, evidence)
+        answer = answer_of(artifact.name, evidence)
         lead = "" if answer is None else answer_markdown(answer)
-        texts = {"md": as_markdown(artefact, evidence, lead)}
-        if artefact.cells:
-            texts["csv"] = as_csv(artefact, evidence)
-            texts["tex"] = as_latex(artefact, evidence)
+        texts = {"md": as_markdown(artifact, evidence, lead)}
+        if artifact.cells:
+            texts["csv"] = as_csv(artifact, evidence)
+            texts["tex"] = as_latex(artifact, evidence)
         for ending, text in texts.items():
-            write_whole(folder / f"{artefact.name}.{ending}", text.encode())
+            write_whole(folder / f"{artifact.name}.{ending}", text.encode())
     page = page or folder / "index.html"
-    write_whole(page, evidence_page(artefacts, evidence).encode())
+    write_whole(page, evidence_page(artifacts, evidence).encode())
     return page

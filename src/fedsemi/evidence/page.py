@@ -11,7 +11,7 @@ from fedsemi.contributions import by_diversity
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers import answer_of
 from fedsemi.evidence.captions import about, caption_of, remarks
-from fedsemi.evidence.catalogue import Artefact
+from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.layout import Entry, Grid, Panel, grid_of
 from fedsemi.evidence.plots import plots_of
 from fedsemi.evidence.render import HEAD, TEST_HEAD, name_of, paired_rows, table_rows
@@ -29,23 +29,23 @@ _SHOWN = {"panels", "tables", "plots"}
 View = dict[str, Any]
 
 
-def evidence_page(artefacts: Sequence[Artefact], evidence: Evidence) -> str:
+def evidence_page(artifacts: Sequence[Artifact], evidence: Evidence) -> str:
     """Make the page."""
     title = f"fedsemi: what was measured, profile {evidence.source.name}"
-    found = {each.name: answer_of(each.name, evidence) for each in artefacts}
-    shown = [each for each in artefacts if found[each.name] is None]
+    found = {each.name: answer_of(each.name, evidence) for each in artifacts}
+    shown = [each for each in artifacts if found[each.name] is None]
     ran = [each for each in shown if each.name == _EXAMPLE or evidence.has_some(each)]
-    sections = [_section(artefact, evidence) for artefact in ran]
+    sections = [_section(artifact, evidence) for artifact in ran]
     sections = [each for each in sections if _SHOWN & {k for k, v in each.items() if v}]
     there = {each["name"] for each in sections}
     missing = [name_of(each) for each in shown if name_of(each) not in there]
     view = {
         "title": title,
-        "about": about(evidence, artefacts).replace("`", ""),
+        "about": about(evidence, artifacts).replace("`", ""),
         "answers": [
-            _answer(each, grid_of(artefact, evidence), evidence)
-            for artefact in artefacts
-            if (each := found[artefact.name]) is not None
+            _answer(each, grid_of(artifact, evidence), evidence)
+            for artifact in artifacts
+            if (each := found[artifact.name]) is not None
         ],
         "tables": [each for each in sections if each["panels"]],
         "figures": [each for each in sections if not each["panels"]],
@@ -69,30 +69,30 @@ def _answer(answer: Answer, grid: Grid, evidence: Evidence) -> View:
     }
 
 
-def _section(artefact: Artefact, evidence: Evidence) -> View:
-    grid = grid_of(artefact, evidence)
-    plots = [plot for chart in artefact.charts for plot in plots_of(chart, evidence)]
-    tables = [worked_example()] if artefact.name == _EXAMPLE else []
+def _section(artifact: Artifact, evidence: Evidence) -> View:
+    grid = grid_of(artifact, evidence)
+    plots = [plot for chart in artifact.charts for plot in plots_of(chart, evidence)]
+    tables = [worked_example()] if artifact.name == _EXAMPLE else []
     return {
-        "id": artefact.name,
-        "name": name_of(artefact),
-        "title": artefact.title,
+        "id": artifact.name,
+        "name": name_of(artifact),
+        "title": artifact.title,
         "caption": caption_of(grid, evidence),
         "panels": [_panel(p, grid) for p in grid.panels] if grid.compares else [],
         "tables": tables,
         "plots": plots,
-        "remarks": remarks(artefact, evidence),
-        "folded": list(_folded(artefact, evidence)) if grid.panels else [],
+        "remarks": remarks(artifact, evidence),
+        "folded": list(_folded(artifact, evidence)) if grid.panels else [],
     }
 
 
-def _folded(artefact: Artefact, evidence: Evidence) -> list[View]:
+def _folded(artifact: Artifact, evidence: Evidence) -> list[View]:
     """List what a reader may ask for next: paired tests, and each number alone."""
     found = []
-    if tests := paired_rows(evidence.comparisons(artefact)):
+    if tests := paired_rows(evidence.comparisons(artifact)):
         caption = "Paired tests over seeds"
         found.append({"head": TEST_HEAD, "rows": tests, "caption": caption})
-    rows = table_rows(evidence, evidence.lines(artefact))
+    rows = table_rows(evidence, evidence.lines(artifact))
     caption = "Each number with the gap closed and the verdict"
     return [*found, {"head": HEAD, "rows": rows, "caption": caption}]
 

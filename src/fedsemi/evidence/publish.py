@@ -90,26 +90,26 @@ def _long(evidence: Evidence) -> str:
 def _tables(evidence: Evidence) -> str:
     """Write the paper's tables of which something was run, each with its notes."""
     parts = []
-    for artefact in CATALOGUE.values():
-        grid = grid_of(artefact, evidence)
+    for artifact in CATALOGUE.values():
+        grid = grid_of(artifact, evidence)
         if not grid.compares:
             continue
-        notes = [f"- {each}" for each in remarks(artefact, evidence)]
-        head = f"### {name_of(artefact)}: {artefact.title}"
+        notes = [f"- {each}" for each in remarks(artifact, evidence)]
+        head = f"### {name_of(artifact)}: {artifact.title}"
         table = f"{markdown_grid(grid)}\n{caption_of(grid, evidence)}"
         parts.append("\n\n".join([head, table, "\n".join(notes)]))
     return "\n\n".join(parts)
 
 
 def _state(evidence: Evidence) -> str:
-    """Say how many runs there are of what each artefact needs."""
+    """Say how many runs there are of what each artifact needs."""
     rows = [
         (name_of(each), each.title, _seeds(each.settings, evidence))
         for each in [*QUESTIONS.values(), *CATALOGUE.values()]
         if evidence.has_some(each)
     ]
     missing = [name_of(a) for a in CATALOGUE.values() if not evidence.has_some(a)]
-    table = markdown_table(("artefact", "what", f"runs in `{PROFILE}`"), rows)
+    table = markdown_table(("artifact", "what", f"runs in `{PROFILE}`"), rows)
     count = f"{len(evidence.records)} records."
     return f"{count} Not run at all: {', '.join(missing)}.\n\n{table}"
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.captions import about, caption_of, remarks
-from fedsemi.evidence.catalogue import Artefact, Cell
+from fedsemi.evidence.catalogue import Artifact, Cell
 from fedsemi.evidence.layout import BOUNDS, SHORT, Entry, Grid, Panel, grid_of
 from fedsemi.evidence.results import Comparison, Evidence, Line
 
@@ -37,17 +37,17 @@ def paired_rows(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
     return [_test_row(each) for each in comparisons]
 
 
-def as_markdown(artefact: Artefact, evidence: Evidence, lead: str = "") -> str:
+def as_markdown(artifact: Artifact, evidence: Evidence, lead: str = "") -> str:
     """Write a table or figure as Markdown, with what leads into it."""
-    lines = [f"# {name_of(artefact)}: {artefact.title}", ""]
-    lines += [about(evidence, [artefact]), ""]
+    lines = [f"# {name_of(artifact)}: {artifact.title}", ""]
+    lines += [about(evidence, [artifact]), ""]
     lines += [lead, ""] if lead else []
-    rows = table_rows(evidence, evidence.lines(artefact))
-    grid = grid_of(artefact, evidence)
+    rows = table_rows(evidence, evidence.lines(artifact))
+    grid = grid_of(artifact, evidence)
     if grid.panels:
         lines += [markdown_grid(grid), caption_of(grid, evidence), ""]
-    lines += [f"- {sentence}" for sentence in remarks(artefact, evidence)] + [""]
-    tests = paired_rows(evidence.comparisons(artefact))
+    lines += [f"- {sentence}" for sentence in remarks(artifact, evidence)] + [""]
+    tests = paired_rows(evidence.comparisons(artifact))
     if tests:
         lines += ["Paired over seeds:", "", markdown_table(TEST_HEAD, tests), ""]
     if rows:
@@ -90,13 +90,13 @@ def _entry(entry: Entry | None, grid: Grid) -> str:
     return f"{text} <sub>{entry.theirs}</sub>" if entry.theirs else text
 
 
-def as_csv(artefact: Artefact, evidence: Evidence) -> str:
+def as_csv(artifact: Artifact, evidence: Evidence) -> str:
     """Write the lines of a table as CSV, with numbers unrounded."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(
         [
-            "artefact",
+            "artifact",
             "dataset",
             "arm",
             "partition",
@@ -113,14 +113,14 @@ def as_csv(artefact: Artefact, evidence: Evidence) -> str:
             "published",
         ]
     )
-    for line in evidence.lines(artefact):
+    for line in evidence.lines(artifact):
         cell, ours = line.cell, line.ours
         partition = " ".join(f"{k}={v}" for k, v in cell.setting.partition)
         setting = [cell.setting.dataset, cell.setting.arm, partition]
         numbers = [ours.n, ours.mean, ours.sd] if ours else [0, None, None]
         writer.writerow(
             [
-                *(artefact.name, *setting, cell.metric, cell.source, cell.paper),
+                *(artifact.name, *setting, cell.metric, cell.source, cell.paper),
                 *(evidence.source.name, *numbers),
                 *(line.gap, line.paper_gap, line.verdict, cell.published),
             ]
@@ -135,10 +135,10 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def name_of(named: Artefact | Answer) -> str:
+def name_of(named: Artifact | Answer) -> str:
     """Write out the name of a table, a figure or a question.
 
-    >>> name_of(Artefact("fig3", "")), name_of(Artefact("q3-dose", ""))
+    >>> name_of(Artifact("fig3", "")), name_of(Artifact("q3-dose", ""))
     ('Figure 3', 'Q3, dose')
     """
     name = named.name
@@ -187,7 +187,7 @@ def _test_row(each: Comparison) -> tuple[str, ...]:
     test = each.test
     interval = "–" if test.low is None else f"{test.low:+.1f} to {test.high:+.1f}"
     return (
-        each.ours.label.removesuffix("/semianagg"),
+        each.ours.label.replace("/semianagg", "", 1),
         each.other.arm,
         SHORT[each.metric],
         str(test.n),

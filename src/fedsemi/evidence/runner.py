@@ -19,12 +19,12 @@ from fedsemi.evidence.jobs import Job, Plan
 from fedsemi.evidence.records import Record, make_record, write_record
 from fedsemi.runs.folder import MODEL, RunFolder
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.simulation.conduct import conduct
 from fedsemi.simulation.linear_probe import linear_probe
+from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import read_weights
 from fedsemi.text.screen import Screen
 from fedsemi.use.progress import duration
-from fedsemi.use.session import carry_on
+from fedsemi.use.session import record_run
 
 _PATIENCE = 5.0
 """Seconds between two looks at what another process is working on."""
@@ -121,9 +121,9 @@ class Runner:
         with RunFolder.resume(run, simulation) as folder:
             folder.notices.clear()
             folder.remedy = "the same command goes on from there"
-            steps = conduct(simulation, self.workers, folder.start)
+            steps = run_simulation(simulation, self.workers, folder.start)
             title = f"{self._place}{label} seed {seed}"
-            carry_on(folder, simulation, steps, title, shown, every, self.workers)
+            record_run(folder, simulation, steps, title, shown, every, self.workers)
 
     @property
     def _place(self) -> str:

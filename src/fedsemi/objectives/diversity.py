@@ -22,10 +22,11 @@ from fedsemi.objectives.workbench import Workbench
 from fedsemi.seeds import seed_of
 from fedsemi.weights import digest
 
+ANCHOR_SHA256 = "anchor_sha256"
+"""What a task announces the hash of its anchors by, 32 bytes for each."""
 _CHUNK = 128
 
 
-@lru_cache(maxsize=16)
 def make_anchor(model: ModelSpec, seed: int) -> tuple[Classifier, str]:
     """Build the anchor from its seed; return it with the SHA-256 of its weights.
 
@@ -33,6 +34,11 @@ def make_anchor(model: ModelSpec, seed: int) -> tuple[Classifier, str]:
     network itself. A seed alone does not promise the same numbers on another machine
     or release of torch: hence the hash.
     """
+    return _made(model, model.maker, seed)
+
+
+@lru_cache(maxsize=16)  # by the maker as well, which a notebook may define anew
+def _made(model: ModelSpec, maker: object, seed: int) -> tuple[Classifier, str]:
     anchor = model.build(seed).eval().requires_grad_(False)
     return anchor, digest(anchor.state_dict())
 
@@ -71,14 +77,14 @@ class Anchors:
     def announcement(self) -> dict[str, Tensor]:
         """Return what a task brings: the seed, and the hash of what it must give."""
         sha256 = torch.tensor(list(bytes.fromhex(self.sha256)), dtype=torch.uint8)
-        return {"anchor_seed": torch.tensor(self.seed), "anchor_sha256": sha256}
+        return {"anchor_seed": torch.tensor(self.seed), ANCHOR_SHA256: sha256}
 
 
 def announced_probe(
     model: ModelSpec, told: Mapping[str, Tensor]
 ) -> Callable[[Workbench], Probe]:
     """Make the anchors that a task announces, or refuse; return what measures them."""
-    announced = bytes(told["anchor_sha256"].tolist())
+    announced = bytes(told[ANCHOR_SHA256].tolist())
     hashes = [announced[i : i + 32].hex() for i in range(0, len(announced), 32)]
     seeds = anchor_seeds(int(told["anchor_seed"]), len(hashes))
     anchors = [

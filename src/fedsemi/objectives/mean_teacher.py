@@ -59,7 +59,8 @@ class MeanTeacher(Objective):
         self.keep = keep
         self.view = view
         self.copy_buffers = copy_buffers
-        teacher = bench.setup.model.empty().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        model = bench.setup.model
+        teacher = model.laid_out(model.empty())
         teacher.precision = bench.setup.precision
         self.teacher: Classifier = teacher.eval().requires_grad_(False)
         self.register_buffer("step", torch.zeros((), dtype=torch.long))
@@ -119,6 +120,6 @@ class MeanTeacher(Objective):
 
 
 def sharpened(probs: Tensor, temperature: float) -> Tensor:
-    """Raise probabilities to the power 1 / temperature and renormalise them."""
+    """Raise probabilities to the power 1 / temperature and renormalize them."""
     raised = probs ** (1 / temperature)
     return raised / raised.sum(1, keepdim=True)

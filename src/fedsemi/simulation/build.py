@@ -83,6 +83,7 @@ def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
         dataset.channels,
         settings.width,
         dataset.image_size,
+        settings.settings,
     )
     federation = make_federation(
         dataset, partition, experiment.evaluation.validation_fraction, experiment.seed

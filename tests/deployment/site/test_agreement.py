@@ -28,7 +28,7 @@ from fedsemi.deployment.site.memory_store import MemoryStore
 from fedsemi.errors import ProtocolError
 from fedsemi.seeds import seed_of
 from fedsemi.server.stages import Judge
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 from ..attacker import asked, blinded, counts_from, order, real_desk, refusal
@@ -283,11 +283,11 @@ def test_a_plan_without_end_is_refused_before_anything_is_built(
 ):
     plan = _plan_with(honest, path, value)
 
-    def built(name):
-        raise AssertionError(f"{name} was built")
+    def built(spec):
+        raise AssertionError(f"{spec} was built")
 
     weights = honest.initial_weights()
-    monkeypatch.setattr(models, "_builder", lambda name: built)
+    monkeypatch.setattr(models, "_made", built)
     said = refusal(asked(plan, folder, order(plan, weights, client=0)))
     assert said.startswith("FS2130 this site does not agree to the plan: ")
 
@@ -313,6 +313,6 @@ def test_honest_training_is_within_the_bounds_and_keeps_its_bits(method, tmp_pat
     roster = Roster(grid, simulation)
     roster.wait_for(3, 10)
     *_, there = run_on_grid(grid, simulation, Judge(), roster)
-    *_, here = conduct(simulation)
+    *_, here = run_simulation(simulation)
     assert digest(here.weights) == digest(there.weights)
     assert all((folder / AGREED).exists() for folder in folders)

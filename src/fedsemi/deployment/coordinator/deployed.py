@@ -1,4 +1,4 @@
-"""The coordinator's run: the terms that it was submitted on, and its conduct."""
+"""The coordinator's run: the terms that it was submitted on, and its course."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.console import Console
 
 from fedsemi.config.blueprint import Blueprint, read_blueprint
 from fedsemi.data.site import read_test_set
+from fedsemi.deployment import processes
 from fedsemi.deployment.coordinator.engine import Patience
 from fedsemi.deployment.coordinator.on_grid import run_on_grid
 from fedsemi.deployment.coordinator.register import Register
@@ -24,7 +25,7 @@ from fedsemi.server.stages import Judge
 from fedsemi.storage import write_whole
 from fedsemi.text.printable import typed
 from fedsemi.text.screen import Screen
-from fedsemi.use.session import carry_on
+from fedsemi.use.session import record_run
 
 STATUS = "status.json"
 LOG = "coordinator.log"
@@ -66,10 +67,10 @@ class Terms:
         return terms
 
 
-def conduct(grid: Grid, terms: Terms, folder: Path) -> None:
+def run_plan(grid: Grid, terms: Terms, folder: Path) -> None:
     """Run the plan; leave record, log and status in the coordinator's folder."""
     write_status(folder, os.getpid(), done=False)
-    with (folder / LOG).open("a", encoding="utf-8", buffering=1) as log:
+    with processes.open_log(folder / LOG) as log:
         handler = logging.StreamHandler(log)
         logger = logging.getLogger("fedsemi")
         logger.setLevel(logging.INFO)
@@ -95,7 +96,7 @@ def _run(grid: Grid, terms: Terms, folder: Path, console: Console) -> None:
         roster.wait_for(terms.sites, terms.join)
         judge = Judge(read_test_set(folder))
         steps = run_on_grid(grid, blueprint, judge, roster, patience, record.start)
-        carry_on(record, blueprint, steps, "federation", console)
+        record_run(record, blueprint, steps, "federation", console)
 
 
 def open_run(path: Path, blueprint: Blueprint) -> RunFolder:

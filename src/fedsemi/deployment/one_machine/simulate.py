@@ -21,7 +21,9 @@ from fedsemi.deployment.coordinator.on_grid import run_on_grid
 from fedsemi.deployment.coordinator.roster import Roster
 from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.site.client_app import client_app, simulated_desk
+from fedsemi.deployment.site.desk import Desk
 from fedsemi.errors import ConfigError, FedSemiError
+from fedsemi.plugins.handover import packed, unpacked
 from fedsemi.runs.records import Step
 from fedsemi.server.stages import Judge
 from fedsemi.simulation.build import Simulation
@@ -31,14 +33,14 @@ T = TypeVar("T")
 _JOIN_SECONDS = 300.0
 
 
-def conduct_on_loopback(simulation: Simulation) -> Iterator[Step]:
+def run_on_loopback(simulation: Simulation) -> Iterator[Step]:
     """Run all stages through Flower's records, without its transport."""
     clients = simulation.federation.clients
     with dealt(simulation) as app:
         yield from _on_grid(LoopbackGrid(app, len(clients)), simulation)
 
 
-def conduct_on_ray(simulation: Simulation, watch: Callable[[Iterator[Step]], T]) -> T:
+def run_on_ray(simulation: Simulation, watch: Callable[[Iterator[Step]], T]) -> T:
     """Run all stages on Flower's simulation runtime, one core for each client.
 
     Args:
@@ -108,7 +110,12 @@ def dealt(simulation: Simulation) -> Iterator[ClientApp]:
         folder = Path(name)
         for number, client in enumerate(simulation.federation.clients):
             write_site(folder / f"site-{number}", Site(client, simulation.class_names))
-        yield client_app(partial(simulated_desk, simulation.as_json(), folder))
+        yield client_app(partial(_desk, packed(simulation.as_json()), folder))
+
+
+def _desk(handed: bytes, sites: Path, context: Context) -> Desk:
+    """Open the desk of a simulated site, perhaps in a process of Ray's."""
+    return simulated_desk(unpacked(handed), sites, context)
 
 
 def _on_grid(grid: Grid, simulation: Simulation) -> Iterator[Step]:

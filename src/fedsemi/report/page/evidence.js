@@ -73,7 +73,7 @@ function questionOf(answer, i) {
   return el("section", { class: "question", "aria-labelledby": `q${i}` }, el("h3", { id: `q${i}` }, `${answer.name}  ${answer.question}`), ...nodes);
 }
 
-function artefactOf(part) {
+function artifactOf(part) {
   const nodes = part.panels.map((panel) => panelOf(panel, part.title));
   if (nodes.length) nodes.unshift(el("p", { class: "note caption" }, part.caption));
   nodes.push(...part.tables.map(tableOf), ...grid(part.plots));
@@ -94,8 +94,8 @@ function overviewOf(answers) {
 
 const parts = [
   ["Questions", view.answers.length ? [overviewOf(view.answers), ...view.answers.map(questionOf)] : [], view.answers.map((a, i) => [`q${i}`, a.name])],
-  ["Tables", view.tables.map(artefactOf), view.tables.map((t) => [t.id, t.name])],
-  ["Figures", view.figures.map(artefactOf), view.figures.map((f) => [f.id, f.name])],
+  ["Tables", view.tables.map(artifactOf), view.tables.map((t) => [t.id, t.name])],
+  ["Figures", view.figures.map(artifactOf), view.figures.map((f) => [f.id, f.name])],
 ].filter(([, nodes]) => nodes.length);
 const missing = view.missing ? [el("p", { class: "note" }, view.missing)] : [];
 document.getElementById("content").replaceChildren(...parts.flatMap(([name, nodes]) => [el("h2", {}, name), ...nodes]), ...missing);

@@ -1,0 +1,238 @@
+"""All commands in the order of the help, each imported only when it is used.
+
+torch alone takes a second and a half to import, which nobody should wait for who asks
+for help or makes a typing slip.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import click
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command: its name, its module and function, and its line of the help."""
+
+    name: str
+    place: str
+    help: str
+
+
+PANELS: dict[str, tuple[Entry, ...]] = {
+    "Begin": (
+        Entry(
+            "demo",
+            "train:demo",
+            "Watch SemiAnAgg train ten sites, one with labels and nine without.",
+        ),
+        Entry(
+            "init",
+            "folders:init",
+            "Write a working config for folders of images, one for each site.",
+        ),
+        Entry(
+            "check",
+            "folders:check",
+            "Look images over before training: counts, damage, duplicates, leaks, "
+            "cost.",
+        ),
+        Entry("run", "train:run", "Run an experiment and keep its record."),
+    ),
+    "See and use a run": (
+        Entry(
+            "report",
+            "see:report",
+            "Make a page of a run, or compare several; it opens without a network.",
+        ),
+        Entry(
+            "watch",
+            "see:watch",
+            "Follow a run in the browser, also one started elsewhere; Ctrl-C ends the "
+            "page.",
+        ),
+        Entry(
+            "diff",
+            "see:diff",
+            "Say in what two runs differ: settings, results, and round by round.",
+        ),
+        Entry(
+            "value",
+            "value:value",
+            "Say what each client is worth, beside its contribution and data size.",
+        ),
+        Entry(
+            "predict",
+            "use:predict",
+            "Classify the pictures of a folder; prints CSV with file, class, "
+            "probability.",
+        ),
+        Entry(
+            "export",
+            "use:export",
+            "Write the model for use without fedsemi, or the record for other tools.",
+        ),
+        Entry(
+            "probe",
+            "probe:probe",
+            "Train a linear layer on the frozen encoder of a run, and test it.",
+        ),
+        Entry(
+            "rerun",
+            "rerun:rerun",
+            "Run a finished run again from its own record, and compare bit for bit.",
+        ),
+    ),
+    "Look up": (
+        Entry(
+            "methods",
+            "methods:methods",
+            "List the methods with what a site sends, or show the settings of one.",
+        ),
+        Entry(
+            "settings",
+            "settings:settings",
+            "Print every setting with its type, default and meaning, or those of one "
+            "section.",
+        ),
+        Entry(
+            "configs",
+            "configs:configs",
+            "List the configs that come with fedsemi, or copy one to the current "
+            "folder.",
+        ),
+        Entry(
+            "datasets",
+            "data:datasets",
+            "List the data sets: whether they are at hand, their licenses and sources.",
+        ),
+        Entry(
+            "plugins",
+            "plugins:plugins",
+            "List the plug-ins that installed packages announce, or those of a config.",
+        ),
+        Entry(
+            "partition",
+            "data:partition",
+            "Show who owns which images: a table here, and a heat map as a picture.",
+        ),
+    ),
+    "Compare and reproduce": (
+        Entry(
+            "compare",
+            "evidence:compare",
+            "Compare methods on a config of your own, over several seeds.",
+        ),
+        Entry(
+            "reproduce",
+            "evidence:reproduce",
+            "Make a table or figure of the paper again, with error bars.",
+        ),
+        Entry(
+            "attack",
+            "attack:attack",
+            "Let unlabeled sites attack, with and without the guard; the gate is "
+            "always on.",
+        ),
+    ),
+    "Deploy": (
+        Entry(
+            "federation",
+            "deployment:federation",
+            "Try a whole federation on this machine: a coordinator and its sites over "
+            "TLS.",
+        ),
+        Entry(
+            "deal",
+            "deployment:deal",
+            "Deal a data set out to the folders of a coordinator and its sites.",
+        ),
+        Entry(
+            "pack",
+            "deployment:pack",
+            "Turn a folder of images into the folder that a site works in; run at the "
+            "site.",
+        ),
+        Entry(
+            "key",
+            "deployment:key",
+            "Make the key of a site, at the site; only its public half leaves it.",
+        ),
+        Entry(
+            "certificates",
+            "deployment:certificates",
+            "Make a CA, the coordinator's certificate and a key for every site of a "
+            "trial.",
+        ),
+        Entry(
+            "server",
+            "deployment:server",
+            "Coordinate a federation: TLS, authenticated sites, one run, then stop.",
+        ),
+        Entry(
+            "site",
+            "deployment:site",
+            "Work for a coordinator with the images of one folder, until stopped.",
+        ),
+        Entry(
+            "agree",
+            "agree:agree",
+            "Agree to a plan for the site of a folder; without a plan, show what is "
+            "agreed.",
+        ),
+        Entry(
+            "wire",
+            "deployment:wire",
+            "Print every field that leaves a site, and its size, from one real round.",
+        ),
+    ),
+}
+"""By the title under which the help shows them."""
+
+
+class Late(TyperCommand):
+    """Stands for a command in the help; turns into it once it is called."""
+
+    def __init__(self, entry: Entry, panel: str) -> None:
+        super().__init__(entry.name, help=entry.help, rich_help_panel=panel)
+        self.entry = entry
+
+    @cached_property
+    def real(self) -> click.Command:
+        """The command itself, imported now."""
+        module, function = self.entry.place.split(":")
+        app = typer.Typer(
+            add_completion=False,
+            rich_markup_mode="markdown",
+            pretty_exceptions_enable=False,
+        )
+        found = importlib.import_module(f"fedsemi.cli.{module}")
+        app.command(self.entry.name)(getattr(found, function))
+        return get_command(app)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> click.Context:
+        """Go on as the real command."""
+        return self.real.make_context(info_name, args, parent, **extra)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """List the real command's parameters, for shell completion."""
+        return self.real.get_params(ctx)
+
+
+class LateGroup(TyperGroup):
+    """A group that knows its commands without having imported them."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for panel, entries in PANELS.items():
+            for entry in entries:
+                self.add_command(Late(entry, panel))
