@@ -156,6 +156,8 @@ def score(record: Record, metric: str, source: str = "result") -> float | None:
     if source != "result":
         found = (record.get("probe") or {}).get(source.removeprefix("probe-"))
         return None if found is None or found[metric] is None else 100 * found[metric]
+    if metric not in record["rounds"]:  # no running mean was asked for
+        return None
     stages = record["rounds"]["stage"]
     values = [
         value
