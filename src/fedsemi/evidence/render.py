@@ -96,7 +96,7 @@ def as_csv(artifact: Artifact, evidence: Evidence) -> str:
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(
         [
-            "artifact",
+            "artefact",  # as in the tables that results/ already keeps
             "dataset",
             "arm",
             "partition",
