@@ -63,6 +63,13 @@ def test_the_first_question_is_a_paired_difference_with_its_interval(
     assert "takes about 18 seeds, 15 more, a rough figure from so few" in found.text[1]
 
 
+def test_before_the_planned_seeds_nothing_is_called_decided(medium: Profile) -> None:
+    scores = svhn(semianagg=[0.52, 0.62, 0.721], uniform=[0.50, 0.60, 0.70])
+    found = answer("q1", evidence_of(medium, scores))
+    assert found.finding == "too early, above zero so far"
+    assert not any("decided" in part for part in found.text)
+
+
 def test_a_planned_number_of_seeds_decides(medium: Profile) -> None:
     ours = [0.51, 0.62, 0.71, 0.81, 0.92]
     scores = svhn(semianagg=[*ours], uniform=[0.50, 0.60, 0.70, 0.80, 0.90])

@@ -9,7 +9,7 @@ import numpy as np
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers_rare import lonely_site
 from fedsemi.evidence.catalogue import Setting
-from fedsemi.evidence.effects import SCORES, ends, interval, signed
+from fedsemi.evidence.effects import SCORES, ends, interval, preliminary, signed
 from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.results import Evidence
@@ -120,7 +120,7 @@ def _finding(test: Paired | None) -> str:
     found = "undecided"
     if test.low > 0 or test.high < 0:
         found = f"decided, {'above' if test.low > 0 else 'below'} zero"
-    return found if test.n >= _SEEDS else f"{found} so far"
+    return found if test.n >= _SEEDS else preliminary(found)
 
 
 def _said(name: str, test: Paired) -> str:

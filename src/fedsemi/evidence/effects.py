@@ -166,8 +166,18 @@ def interval(test: Paired) -> str:
     return f"{signed(test.low)} to {signed(test.high)}"
 
 
+def preliminary(finding: str) -> str:
+    """Take back what fewer seeds than planned cannot decide.
+
+    >>> preliminary("decided, above zero"), preliminary("undecided")
+    ('too early, above zero so far', 'undecided so far')
+    """
+    start, found, rest = finding.partition("decided, ")
+    return f"too early, {rest} so far" if found and not start else f"{finding} so far"
+
+
 def _finding(test: Paired | None, planned: int) -> str:
     if test is None:
         return "not run"
     found = test.finding(WORTH)
-    return f"{found} so far" if 1 < test.n < planned else found
+    return preliminary(found) if 1 < test.n < planned else found
