@@ -5,7 +5,7 @@ Run it with `python examples/quickstart.py`; it takes about a minute on a CPU.
 
 from fedsemi.config.experiment import make_experiment
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.use.session import available_cores
 
 EXPERIMENT = {
@@ -23,7 +23,7 @@ EXPERIMENT = {
 def main() -> None:
     """Train, and print what each round gave."""
     simulation = build(make_experiment(EXPERIMENT))
-    for step in conduct(simulation, workers=available_cores()):
+    for step in run_simulation(simulation, workers=available_cores()):
         record = step.record
         shares = {id: f"{c.contribution:.0%}" for id, c in record.clients.items()}
         print(record.method, record.round, f"{record.test.accuracy:.1%}", shares)

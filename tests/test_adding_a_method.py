@@ -14,7 +14,7 @@ import fedsemi
 from fedsemi.cli import app
 from fedsemi.config.experiment import load_config
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 from .page import files_on_the_page, write_files
@@ -43,15 +43,15 @@ def test_the_method_gives_the_same_bits_here_with_workers_and_on_flower(
     folder: Path,
 ) -> None:
     simulation = build(load_config(folder / "entropy.toml", FEW))
-    *_, alone = conduct(simulation)
-    *_, together = conduct(simulation, workers=2)
+    *_, alone = run_simulation(simulation)
+    *_, together = run_simulation(simulation, workers=2)
     assert digest(alone.weights) == digest(together.weights)
     (labeled,) = [c.id for c in simulation.federation.clients if c.num_labeled]
     assert alone.state.contributions[labeled] == pytest.approx(0.5)
     pytest.importorskip("flwr")
-    from fedsemi.deployment.one_machine.simulate import conduct_on_loopback
+    from fedsemi.deployment.one_machine.simulate import run_on_loopback
 
-    *_, remote = conduct_on_loopback(simulation)
+    *_, remote = run_on_loopback(simulation)
     assert digest(alone.weights) == digest(remote.weights)
 
 
@@ -94,5 +94,5 @@ def test_the_network_and_the_data_set_go_with_it(folder: Path) -> None:
     ]
     simulation = build(load_config(folder / "entropy.toml", own))
     assert simulation.class_names == ("plain", "striped")
-    *_, last = conduct(simulation)
+    *_, last = run_simulation(simulation)
     assert last.state.round == 1

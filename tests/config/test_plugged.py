@@ -16,7 +16,7 @@ from fedsemi.errors import Mismatch
 from fedsemi.runs.folder import RunFolder
 from fedsemi.runs.manifest import identity
 from fedsemi.simulation.build import build
-from fedsemi.use.session import train
+from fedsemi.use.session import run_and_record
 
 MODULE = """
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ def test_a_run_with_a_changed_plugin_does_not_go_on(
     module: Path, tmp_path: Path
 ) -> None:
     simulation = build(make_experiment(content("all_own")))
-    train(simulation, tmp_path / "run", "own", 1, Console(quiet=True))
+    run_and_record(simulation, tmp_path / "run", "own", 1, Console(quiet=True))
     recorded = json.loads((tmp_path / "run/manifest.json").read_text())["plugins"]
     assert recorded == identity(simulation)["plugins"]
     module.write_text(MODULE + "# changed\n")

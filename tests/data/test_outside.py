@@ -48,7 +48,7 @@ def test_layouts_and_kinds_of_numbers_give_the_same_pixels() -> None:
         assert (found.channels, found.class_names) == (3, ("0", "1", "2"))
 
 
-def test_grey_images_need_no_channel() -> None:
+def test_gray_images_need_no_channel() -> None:
     images = np.zeros((4, 8, 8), np.uint8)
     found = dataset_of((images, [0, 1, 0, 1]), (images, [0, 1, 0, 1]), ["a", "b"])
     assert tuple(found.test.images.shape) == (4, 1, 8, 8)

@@ -24,7 +24,7 @@ from fedsemi.deployment.one_machine.trial import running_sites, site_folders
 from fedsemi.deployment.site.agreement import AGREED
 from fedsemi.errors import FedSemiError
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 from ..page import write_files
@@ -72,7 +72,7 @@ def _agree(site: Path, plan: Path) -> None:
 
 
 def test_a_method_from_outside_gives_the_same_bits_over_tls(simulation, tmp_path):
-    *_, last = conduct(simulation)
+    *_, last = run_simulation(simulation)
     coordinator, sites, server = _deal(simulation, tmp_path / "federation")
     for site in sites:
         _agree(site, coordinator.folder / "plan.json")

@@ -1,4 +1,4 @@
-"""The page: self-contained, with every artefact, and an example by the real code."""
+"""The page: self-contained, with every artifact, and an example by the real code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_the_worked_example_shows_that_the_rules_disagree_on_the_winner() -> Non
     assert released == ("0.3593", "0.3556", "0.2852")
 
 
-def test_the_page_needs_no_network_and_names_every_artefact(tiny: Profile) -> None:
+def test_the_page_needs_no_network_and_names_every_artifact(tiny: Profile) -> None:
     some = [CATALOGUE[name] for name in ("table3", "fig2", "fig4", "fig11")]
     text = evidence_page(some, Evidence(tiny, 1, {}))
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")

@@ -21,7 +21,7 @@ from fedsemi.config.experiment import make_experiment
 from fedsemi.contributions import by_data_size
 from fedsemi.methods.averaging import SemiAveraging
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 
@@ -63,7 +63,7 @@ def digests(home="__main__"):
     }
     simulation = build(make_experiment(content))
     for workers in (1, 2):
-        *_, last = conduct(simulation, workers=workers)
+        *_, last = run_simulation(simulation, workers=workers)
         print(digest(last.weights))
 """
 

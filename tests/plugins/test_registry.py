@@ -17,7 +17,7 @@ from fedsemi.errors import ConfigError, FedSemiError, ProtocolError
 from fedsemi.methods import METHODS
 from fedsemi.plugins.registry import only
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 
 RULE = """
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ def test_a_method_in_a_file_is_named_by_module_and_class(write: Write) -> None:
     experiment = make_experiment(content("rule_a:BySize", trust=0.25))
     (stage,) = experiment.stages
     assert stage.settings["trust"] == 0.25
-    (*_, last) = conduct(build(experiment))
+    (*_, last) = run_simulation(build(experiment))
     assert last.state.round == 1
 
 

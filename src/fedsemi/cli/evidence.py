@@ -11,7 +11,7 @@ from rich.console import Console
 
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides, Workers
 from fedsemi.data.datasets import compact_file
-from fedsemi.evidence.catalogue import Artefact, find, only
+from fedsemi.evidence.catalogue import Artifact, find, only
 from fedsemi.evidence.compare import comparison_of, read_own
 from fedsemi.evidence.estimate import Clock
 from fedsemi.evidence.figures import CATALOGUE
@@ -68,11 +68,11 @@ def reproduce(
     """
     source = read_profile(profile, overrides or []).with_published(data_dir)
     everything = CATALOGUE | QUESTIONS
-    artefacts = find(names, everything)
-    for each in artefacts:
+    artifacts = find(names, everything)
+    for each in artifacts:
         source.check_covers(each.settings)
     known = [each for each in everything.values() if source.covers(each.settings)]
-    wanted = [each for artefact in artefacts for each in artefact.settings]
+    wanted = [each for artifact in artifacts for each in artifact.settings]
     folder, count = out or Path("results") / profile, seeds or source.seeds
     plan = make_plan(only(wanted, pattern), source, count, folder)
     console = Screen()
@@ -129,18 +129,18 @@ def compare(
     Example: fedsemi compare configs/cpu/svhn.toml --methods uniform-semi,semianagg
     """
     source = read_own(config, overrides or [])
-    artefact = comparison_of(source, [name.strip() for name in methods.split(",")])
+    artifact = comparison_of(source, [name.strip() for name in methods.split(",")])
     folder = out or Path("results") / "compare" / source.name
-    plan = make_plan(artefact.settings, source, max(seeds, 1), folder)
+    plan = make_plan(artifact.settings, source, max(seeds, 1), folder)
     runner = Runner(
         plan, source.name, workers or available_cores(), Screen(), data_dir, device
     )
-    _carry_out(runner, [artefact], source, max(seeds, 1), plan_only, probe)
+    _carry_out(runner, [artifact], source, max(seeds, 1), plan_only, probe)
 
 
 def _carry_out(
     runner: Runner,
-    artefacts: Sequence[Artefact],
+    artifacts: Sequence[Artifact],
     source: Source,
     seeds: int,
     plan_only: bool,
@@ -154,7 +154,7 @@ def _carry_out(
         runner.run(_telling(runner.plan, console))
     finally:
         page = write_all(
-            folder, artefacts, Evidence(source, seeds, read_records(folder))
+            folder, artifacts, Evidence(source, seeds, read_records(folder))
         )
         console.print(f"tables and plots: {page}", soft_wrap=True)
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from fedsemi.contributions import by_diversity
-from fedsemi.evidence.catalogue import Artefact
+from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.plots import plots_of
 from fedsemi.evidence.render import (
@@ -30,41 +30,41 @@ _SIMILARITY = ((0.2, 0.4, 1.0), (0.4, 0.4, 0.5), (0.3, 1.0, 1.0))
 """Three clients, three classes: how like the anchor's the features are."""
 
 
-def evidence_page(artefacts: Sequence[Artefact], evidence: Evidence) -> str:
+def evidence_page(artifacts: Sequence[Artifact], evidence: Evidence) -> str:
     """Make the page."""
     title = f"fedsemi: {evidence.source.name}"
-    sections = [_section(artefact, evidence) for artefact in artefacts]
-    view = {"title": title, "about": about(evidence, artefacts), "sections": sections}
+    sections = [_section(artifact, evidence) for artifact in artifacts]
+    view = {"title": title, "about": about(evidence, artifacts), "sections": sections}
     return page(title, view, live=False, scripts=_SCRIPTS)
 
 
-def _section(artefact: Artefact, evidence: Evidence) -> dict[str, Any]:
+def _section(artifact: Artifact, evidence: Evidence) -> dict[str, Any]:
     tables = []
-    lines = evidence.lines(artefact)
+    lines = evidence.lines(artifact)
     if any(line.ours for line in lines):
         rows = table_rows(evidence, lines)
-        caption = f"Paper and ours. {guarding(evidence, [artefact])}"
+        caption = f"Paper and ours. {guarding(evidence, [artifact])}"
         tables.append({"head": HEAD, "rows": rows, "caption": caption})
-    tests = paired_rows(evidence.comparisons(artefact))
+    tests = paired_rows(evidence.comparisons(artifact))
     if tests:
         caption = "Paired tests over seeds"
         tables.append({"head": TEST_HEAD, "rows": tests, "caption": caption})
-    if artefact.name == "fig2":
+    if artifact.name == "fig2":
         tables.append(worked_example())
-    plots = [plot for chart in artefact.charts for plot in plots_of(chart, evidence)]
+    plots = [plot for chart in artifact.charts for plot in plots_of(chart, evidence)]
     return {
-        "name": name_of(artefact),
-        "title": artefact.title,
+        "name": name_of(artifact),
+        "title": artifact.title,
         "tables": tables,
         "plots": plots,
-        "missing": "" if tables or plots else _not_run(artefact, evidence),
-        "notes": [f"{name}: {NOTES[name]}" for name in notes_of(artefact)],
+        "missing": "" if tables or plots else _not_run(artifact, evidence),
+        "notes": [f"{name}: {NOTES[name]}" for name in notes_of(artifact)],
     }
 
 
-def _not_run(artefact: Artefact, evidence: Evidence) -> str:
+def _not_run(artifact: Artifact, evidence: Evidence) -> str:
     return (
-        f"Not run: fedsemi reproduce {artefact.name} --profile {evidence.source.name}"
+        f"Not run: fedsemi reproduce {artifact.name} --profile {evidence.source.name}"
     )
 
 

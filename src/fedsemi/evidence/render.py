@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 
 from fedsemi.evidence.arms import WARM_UPS
-from fedsemi.evidence.catalogue import Artefact, Cell
+from fedsemi.evidence.catalogue import Artifact, Cell
 from fedsemi.evidence.guarding import guard_caption
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.results import Comparison, Evidence, Line
@@ -44,33 +44,33 @@ def paired_rows(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
     return [_test_row(each) for each in comparisons]
 
 
-def as_markdown(artefact: Artefact, evidence: Evidence) -> str:
+def as_markdown(artifact: Artifact, evidence: Evidence) -> str:
     """Write a table or figure as Markdown."""
-    lines = [f"# {name_of(artefact)}: {artefact.title}", ""]
-    lines += [about(evidence, [artefact]), ""]
-    rows = table_rows(evidence, evidence.lines(artefact))
+    lines = [f"# {name_of(artifact)}: {artifact.title}", ""]
+    lines += [about(evidence, [artifact]), ""]
+    rows = table_rows(evidence, evidence.lines(artifact))
     if rows:
         lines += [markdown_table(HEAD, rows), ""]
-    tests = paired_rows(evidence.comparisons(artefact))
+    tests = paired_rows(evidence.comparisons(artifact))
     if tests:
         lines += ["Paired over seeds:", "", markdown_table(TEST_HEAD, tests), ""]
-    lines += [f"- *{name}*: {NOTES[name]}" for name in notes_of(artefact)]
+    lines += [f"- *{name}*: {NOTES[name]}" for name in notes_of(artifact)]
     return "\n".join(lines) + "\n"
 
 
-def notes_of(artefact: Artefact) -> list[str]:
-    """Name the disagreements that touch an artefact or one of its cells."""
-    by_cell = [name for cell in artefact.cells for name in cell.notes]
-    return list(dict.fromkeys([*artefact.notes, *by_cell]))
+def notes_of(artifact: Artifact) -> list[str]:
+    """Name the disagreements that touch an artifact or one of its cells."""
+    by_cell = [name for cell in artifact.cells for name in cell.notes]
+    return list(dict.fromkeys([*artifact.notes, *by_cell]))
 
 
-def as_csv(artefact: Artefact, evidence: Evidence) -> str:
+def as_csv(artifact: Artifact, evidence: Evidence) -> str:
     """Write the lines of a table as CSV, with numbers unrounded."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(
         [
-            "artefact",
+            "artefact",  # as in the tables that results/ already keeps
             "dataset",
             "arm",
             "partition",
@@ -87,14 +87,14 @@ def as_csv(artefact: Artefact, evidence: Evidence) -> str:
             "published",
         ]
     )
-    for line in evidence.lines(artefact):
+    for line in evidence.lines(artifact):
         cell, ours = line.cell, line.ours
         partition = " ".join(f"{k}={v}" for k, v in cell.setting.partition)
         setting = [cell.setting.dataset, cell.setting.arm, partition]
         numbers = [ours.n, ours.mean, ours.sd] if ours else [0, None, None]
         writer.writerow(
             [
-                *(artefact.name, *setting, cell.metric, cell.source, cell.paper),
+                *(artifact.name, *setting, cell.metric, cell.source, cell.paper),
                 *(evidence.source.name, *numbers),
                 *(line.gap, line.paper_gap, line.verdict, cell.published),
             ]
@@ -109,14 +109,14 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def about(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
+def about(evidence: Evidence, artifacts: Sequence[Artifact]) -> str:
     """Say what kind of numbers these are, and whether the guard was on."""
-    return f"{_scale(evidence)} {guarding(evidence, artefacts)}".strip()
+    return f"{_scale(evidence)} {guarding(evidence, artifacts)}".strip()
 
 
-def guarding(evidence: Evidence, artefacts: Sequence[Artefact]) -> str:
-    """Say whether the guard was on in the runs that artefacts show."""
-    settings = dict.fromkeys(each for a in artefacts for each in a.settings)
+def guarding(evidence: Evidence, artifacts: Sequence[Artifact]) -> str:
+    """Say whether the guard was on in the runs that artifacts show."""
+    settings = dict.fromkeys(each for a in artifacts for each in a.settings)
     found = [record for each in settings for record in evidence.found(each).values()]
     return guard_caption(found)
 
@@ -138,9 +138,9 @@ def _scale(evidence: Evidence) -> str:
     )
 
 
-def name_of(artefact: Artefact) -> str:
-    """Write out the name of an artefact."""
-    return artefact.name.replace("table", "Table ").replace("fig", "Figure ")
+def name_of(artifact: Artifact) -> str:
+    """Write out the name of an artifact."""
+    return artifact.name.replace("table", "Table ").replace("fig", "Figure ")
 
 
 def _row(evidence: Evidence, line: Line) -> tuple[str, ...]:

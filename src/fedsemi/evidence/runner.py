@@ -18,11 +18,11 @@ from fedsemi.evidence.jobs import Job, Plan
 from fedsemi.evidence.records import Record, make_record, write_record
 from fedsemi.runs.folder import MODEL, RunFolder
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.simulation.conduct import conduct
 from fedsemi.simulation.linear_probe import linear_probe
+from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import read_weights
 from fedsemi.text.screen import Screen
-from fedsemi.use.session import carry_on
+from fedsemi.use.session import record_run
 
 _PATIENCE = 5.0
 """Seconds between two looks at what another process is working on."""
@@ -117,9 +117,9 @@ class Runner:
         with RunFolder.resume(run, simulation) as folder:
             folder.notices.clear()
             folder.remedy = "the same command goes on from there"
-            steps = conduct(simulation, self.workers, folder.start)
+            steps = run_simulation(simulation, self.workers, folder.start)
             title = f"{label} seed {seed}"
-            carry_on(folder, simulation, steps, title, shown, every, self.workers)
+            record_run(folder, simulation, steps, title, shown, every, self.workers)
 
     def _build(self, experiment: Experiment) -> Simulation:
         placed = experiment.model_copy(update={"device": self.device})

@@ -41,7 +41,7 @@ class Recipe(Protocol):
 
     @property
     def in_channels(self) -> int:
-        """One for grey images, three for color."""
+        """One for gray images, three for color."""
 
     @property
     def image_size(self) -> int:

@@ -17,6 +17,7 @@ from fedsemi.models import Classifier
 from fedsemi.report.run import Run
 from fedsemi.runs.folder import MODEL
 from fedsemi.runs.model_card import ModelCard, read_card
+from fedsemi.runs.records import ClientRecord, RoundRecord
 from fedsemi.storage import make_folder, read_weights, write_whole
 
 CARD = "fedsemi_card"
@@ -33,7 +34,7 @@ _CLIENT = (
 
 
 class Deployed(nn.Module):
-    """Bytes in, probabilities out: the normalisation is part of the network."""
+    """Bytes in, probabilities out: the normalization is part of the network."""
 
     scale: Tensor
     shift: Tensor
@@ -69,16 +70,12 @@ def save_csv(run: Run, folder: Path) -> list[Path]:
     make_folder(folder)
     place = ("stage", "method", "round", "seconds")
     rounds = [
-        [record[name] for name in place]
-        + [record.get(name) for name in SCORES]
-        + [(record.get("validation") or {}).get("accuracy")]
-        for record in run.records
+        [*_place(record), record.seconds, *_scores(record)] for record in run.records
     ]
     clients = [
-        [record[name] for name in place[:3]]
-        + [int(id), *_site(run, id), *(client.get(name) for name in _CLIENT)]
+        [*_place(record), id, *_site(run, id), *_row(client)]
         for record in run.records
-        for id, client in record["clients"].items()
+        for id, client in record.clients.items()
     ]
     who = ("client", "site") if run.sites else ("client",)
     heads = (*place, *SCORES, "validation_accuracy"), (*place[:3], *who, *_CLIENT)
@@ -90,8 +87,23 @@ def save_csv(run: Run, folder: Path) -> list[Path]:
     return paths
 
 
-def _site(run: Run, id: str) -> list[str]:
-    return [run.sites.get(int(id), "")] if run.sites else []
+def _place(record: RoundRecord) -> tuple[int, str, int]:
+    return record.stage, record.method, record.round
+
+
+def _scores(record: RoundRecord) -> list[float | None]:
+    tested = record.test.scores if record.test else {}
+    held_out = record.validation.accuracy if record.validation else None
+    return [*(tested.get(name) for name in SCORES), held_out]
+
+
+def _site(run: Run, id: int) -> list[str]:
+    return [run.sites.get(id, "")] if run.sites else []
+
+
+def _row(client: ClientRecord) -> list[float | None]:
+    content = vars(client)
+    return [content[name] for name in _CLIENT]
 
 
 def save_tensorboard(run: Run, folder: Path) -> None:
@@ -103,17 +115,23 @@ def save_tensorboard(run: Run, folder: Path) -> None:
     make_folder(folder)
     writer: Any = SummaryWriter(str(folder))
     for step, record in enumerate(run.records, start=1):
-        for score in SCORES:
-            if record.get(score) is not None:
-                writer.add_scalar(f"test/{score}", record[score], step)
-        if record.get("validation"):
-            held_out = record["validation"]["accuracy"]
-            writer.add_scalar("held_out/accuracy", held_out, step)
-        for id, client in record["clients"].items():
-            for name in ("contribution", "num_pseudo", "pseudo_label_accuracy"):
-                if client.get(name) is not None:
-                    writer.add_scalar(f"{name}/client {id}", client[name], step)
+        for name, value in _scalars(record).items():
+            if value is not None:
+                writer.add_scalar(name, value, step)
     writer.close()
+
+
+def _scalars(record: RoundRecord) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    if record.test:
+        found |= {f"test/{name}": score for name, score in record.test.scores.items()}
+    if record.validation:
+        found["held_out/accuracy"] = record.validation.accuracy
+    for id, client in record.clients.items():
+        found[f"contribution/client {id}"] = client.contribution
+        found[f"num_pseudo/client {id}"] = client.num_pseudo
+        found[f"pseudo_label_accuracy/client {id}"] = client.pseudo_label_accuracy
+    return found
 
 
 def save_torch(run: Run, path: Path) -> None:

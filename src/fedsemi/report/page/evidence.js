@@ -1,4 +1,4 @@
-// The page of tables and figures: what was measured, artefact by artefact.
+// The page of tables and figures: what was measured, artifact by artifact.
 
 function plotOf(plot) {
   const base = { title: plot.title, note: plot.note };

@@ -1,4 +1,4 @@
-"""Conduct an experiment on this machine, where the truth is known for the records."""
+"""Run an experiment on this machine, where the truth is known for the records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fedsemi.server.stages import Judge, run_stages
 from fedsemi.simulation.build import Simulation
 
 
-def conduct(
+def run_simulation(
     simulation: Simulation, workers: int = 1, start: Checkpoint | None = None
 ) -> Iterator[Step]:
     """Run all stages on this machine, or those rounds that a checkpoint lacks."""
