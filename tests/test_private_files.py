@@ -156,7 +156,7 @@ def test_a_log_is_not_written_through_a_link(tmp_path, write):
 
 def test_a_log_of_the_coordinator_is_private_and_not_written_through_a_link(tmp_path):
     pytest.importorskip("flwr")
-    from fedsemi.engines.flower import processes
+    from fedsemi.deployment import processes
 
     victim = tmp_path / "victim"
     victim.write_text("precious")

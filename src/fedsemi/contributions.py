@@ -42,6 +42,36 @@ def by_supervision(updates: Sequence[Update], labeled_share: float = 0.5) -> Ten
     return _join(updates, unlabeled, labeled_share)
 
 
+def shares_by(
+    score: Tensor | Sequence[float],
+    updates: Sequence[Update],
+    labeled_share: float = 0.5,
+) -> Tensor:
+    """Weigh unlabeled clients by numbers of one's own, labeled ones by their labels.
+
+    >>> labels, images = (20, 0, 0), (0, 50, 10)  # of clients 0, 1 and 2
+    >>> updates = [Update(k, 0, {}, labels[k], images[k]) for k in range(3)]
+    >>> shares_by([9.0, 1.0, 3.0], updates).tolist()
+    [0.5, 0.125, 0.375]
+
+    Args:
+        score: One for each update, not negative; that of a client without unlabeled
+            images is not read.
+        updates: Of this round.
+        labeled_share: Share of the mean that goes to labeled data.
+    """
+    scores = torch.as_tensor(score, dtype=torch.float64)
+    holders = _column(updates, "num_unlabeled") > 0
+    if scores.shape != holders.shape or not bool((scores[holders] >= 0).all()):
+        raise ProtocolError(
+            f"{list(scores.shape)} scores for {len(updates)} updates; give one for "
+            "each, a number that is not negative",
+            code="FS2123",
+        )
+    unlabeled = torch.where(holders, scores, torch.zeros_like(scores))
+    return _join(updates, _normalized(unlabeled), labeled_share)
+
+
 def by_diversity(
     updates: Sequence[Update],
     labeled_share: float = 0.5,

@@ -18,14 +18,17 @@ from pydantic import (
     create_model,
 )
 
+from fedsemi.config.arrays import check_arrays
 from fedsemi.config.explain import explained, known
 from fedsemi.config.files import find_config, read_settings
 from fedsemi.config.naming import sha256_of
 from fedsemi.config.protection import GUARD_RULES, AlarmSettings, GuardSettings
+from fedsemi.data.arrays import ARRAYS
 from fedsemi.data.datasets import DATASETS
 from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.site_settings import FOLDERS, SitesSettings
 from fedsemi.errors import ConfigError
+from fedsemi.method import Method
 from fedsemi.methods import METHODS
 from fedsemi.models import MODELS
 from fedsemi.models.precision import Precision
@@ -43,7 +46,8 @@ class DataSettings(_Settings):
     """[data]: which images."""
 
     name: str
-    """A data set of `fedsemi datasets`, or "folders" for the images of [sites]."""
+    """A data set of `fedsemi datasets`, "folders" for the images of [sites], or
+    "arrays" for what a Python program had in memory."""
     image_size: Count | None = None
     """Side of the network's input; the data set's own if left out."""
     pre_size: Count | None = None
@@ -56,6 +60,8 @@ class DataSettings(_Settings):
     """Use a random part of the test images."""
     flip: bool = True
     """Mirror images at random, as the paper does even for digits."""
+    sha256: str | None = None
+    """Refuse to run on any other images; the only name that arrays have."""
 
 
 class PartitionSettings(_Settings):
@@ -172,8 +178,9 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> Experiment:
 def make_experiment(content: Mapping[str, Any]) -> Experiment:
     """Check the content of a config, the settings of every method included."""
     experiment = _checked(Experiment, content)
-    known("data.name", experiment.data.name, [*DATASETS, FOLDERS])
+    known("data.name", experiment.data.name, [*DATASETS, FOLDERS, ARRAYS])
     _check_sites(experiment)
+    check_arrays(experiment)
     _check_partition_file(experiment)
     known("model.name", experiment.model.name, MODELS)
     stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]
@@ -237,10 +244,13 @@ def _checked_settings(stage: Stage) -> BaseModel:
     return _parsed(settings_model(stage.method), stage.settings)
 
 
-@cache
 def settings_model(method: str) -> type[BaseModel]:
     """Make a pydantic model of a method's fields, all but its `setup`."""
-    maker = METHODS[method]
+    return _settings_model(method, METHODS[method])
+
+
+@cache  # by class as well: in a notebook, a name may get another one
+def _settings_model(method: str, maker: type[Method[Any]]) -> type[BaseModel]:
     hints = get_type_hints(maker, include_extras=True)
     fields: dict[str, Any] = {
         field.name: (hints[field.name], _default(field)) for field in maker.settings()

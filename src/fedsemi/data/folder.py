@@ -29,7 +29,7 @@ from fedsemi.data.readers.files import kept
 from fedsemi.data.safe_files import Refused, read_regular, walk
 from fedsemi.data.site_settings import SitesSettings, existing
 from fedsemi.errors import DataError
-from fedsemi.printable import printable
+from fedsemi.text.printable import printable
 
 # A row of the cache: facts as JSON in this many bytes, then the pixels.
 _FACTS = 320

@@ -17,6 +17,7 @@ from fedsemi.data.folder_labels import LABELS_FILE, UNLABELED
 from fedsemi.data.label_table import slip_of
 from fedsemi.data.safe_files import Refused, read_regular, walk
 from fedsemi.data.site_settings import Labels, SitesSettings, existing
+from fedsemi.errors import DataError
 
 _GREY = ("1", "L", "LA", "La", "I", "F")
 _SAMPLE = 200
@@ -107,6 +108,17 @@ def propose(surveys: Sequence[Survey], test: Survey | None = None) -> Proposal:
         if test is not None and name not in test.classes
     }
     return Proposal(settings, counts, slips, tuple(unlabeled), untested)
+
+
+def require_classes(classes: Sequence[str]) -> None:
+    """Refuse folders that show nothing to tell apart."""
+    if len(classes) < 2:
+        raise DataError(
+            f"the folders show {len(classes)} classes, two are needed; sort the images "
+            "of one site into a sub-folder for each class, or give it a labels.csv "
+            "with the columns file,label",
+            code="FS3202",
+        )
 
 
 def classes_and_slips(

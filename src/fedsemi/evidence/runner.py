@@ -40,6 +40,8 @@ class Runner:
     console: Console
     data_dir: Path | None = None
     device: str = "cpu"
+    build: Callable[[Experiment, Path | None], Simulation] = build
+    """Where the data of an experiment come from."""
 
     def run(self, told: Callable[[Job, Record], None]) -> None:
         """Run what has no record yet; a job that another process has comes later."""
@@ -123,7 +125,7 @@ class Runner:
 
     def _build(self, experiment: Experiment) -> Simulation:
         placed = experiment.model_copy(update={"device": self.device})
-        return build(placed, self.data_dir)
+        return self.build(placed, self.data_dir)
 
     @property
     def _work(self) -> Path:

@@ -22,6 +22,7 @@ from fedsemi.storage import make_folder, read_weights, write_whole
 CARD = "fedsemi_card"
 """Under this name the model card travels in an exported model."""
 
+_ROUND = ("stage", "method", "round", "seconds")
 _CLIENT = (
     "num_labeled",
     "num_unlabeled",
@@ -67,31 +68,37 @@ def load_model(folder: Path) -> tuple[Deployed, ModelCard]:
 def save_csv(run: Run, folder: Path) -> list[Path]:
     """Write rounds.csv and clients.csv: a line a round, a line a round and client."""
     make_folder(folder)
-    place = ("stage", "method", "round", "seconds")
-    rounds = [
-        [record[name] for name in place]
-        + [record.get(name) for name in SCORES]
-        + [(record.get("validation") or {}).get("accuracy")]
-        for record in run.records
-    ]
-    clients = [
-        [record[name] for name in place[:3]]
-        + [int(id), *_site(run, id), *(client.get(name) for name in _CLIENT)]
-        for record in run.records
-        for id, client in record["clients"].items()
-    ]
     who = ("client", "site") if run.sites else ("client",)
-    heads = (*place, *SCORES, "validation_accuracy"), (*place[:3], *who, *_CLIENT)
+    heads = (*_ROUND, *SCORES, "validation_accuracy"), (*_ROUND[:3], *who, *_CLIENT)
     paths = [folder / "rounds.csv", folder / "clients.csv"]
-    for path, head, rows in zip(paths, heads, (rounds, clients), strict=True):
+    tables = round_rows(run), client_rows(run)
+    for path, head, rows in zip(paths, heads, tables, strict=True):
         text = io.StringIO(newline="")
-        csv.writer(text).writerows([head, *rows])
+        csv.writer(text).writerows([head, *([row[name] for name in head] for row in rows)])
         write_whole(path, text.getvalue().encode())
     return paths
 
 
-def _site(run: Run, id: str) -> list[str]:
-    return [run.sites.get(int(id), "")] if run.sites else []
+def round_rows(run: Run) -> list[dict[str, Any]]:
+    """Lay the rounds out as a table; scores are None in rounds without a test."""
+    return [
+        {name: record[name] for name in _ROUND}
+        | {name: record.get(name) for name in SCORES}
+        | {"validation_accuracy": (record.get("validation") or {}).get("accuracy")}
+        for record in run.records
+    ]
+
+
+def client_rows(run: Run) -> list[dict[str, Any]]:
+    """Lay out what each client did in each round; sites are named if they have one."""
+    return [
+        {name: record[name] for name in _ROUND[:3]}
+        | {"client": int(id)}
+        | ({"site": run.sites.get(int(id), "")} if run.sites else {})
+        | {name: client.get(name) for name in _CLIENT}
+        for record in run.records
+        for id, client in record["clients"].items()
+    ]
 
 
 def save_tensorboard(run: Run, folder: Path) -> None:
