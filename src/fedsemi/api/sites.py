@@ -99,16 +99,14 @@ def _facts_of(simulation: Simulation) -> _Facts:
             "images": len(client),
             "labeled": len(client.labeled),
             "unlabeled": len(client.unlabeled),
-            "classes": len(labels[client.labeled].unique()),
+            "classes": len(set(labels[client.labeled].tolist())),
         }
         for number, client in enumerate(simulation.partition.clients)
     )
     return _Facts(rows, len(simulation.dataset.test), simulation.class_names)
 
 
-def in_memory(
-    dataset: Dataset, partition: Partition, truth: bool, flip: bool
-) -> Sites:
+def in_memory(dataset: Dataset, partition: Partition, truth: bool, flip: bool) -> Sites:
     """Make sites of what a program holds; a run names it by its hashes."""
     pairs = enumerate(partition.clients)
     settings = {

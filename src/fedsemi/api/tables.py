@@ -6,7 +6,7 @@ import html
 import importlib
 import importlib.util
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias, overload
 
 from fedsemi.text.printable import printable
 
@@ -46,6 +46,14 @@ class Rows(list[dict[str, Any]]):
         [1, 2]
         """
         return [row[name] for row in self]
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Rows: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> dict[str, Any] | Rows:
+        found = super().__getitem__(index)
+        return Rows(found) if isinstance(found, list) else found
 
     def __repr__(self) -> str:
         if not self:

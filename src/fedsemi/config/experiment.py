@@ -28,7 +28,6 @@ from fedsemi.data.datasets import DATASETS
 from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.site_settings import FOLDERS, SitesSettings
 from fedsemi.errors import ConfigError
-from fedsemi.method import Method
 from fedsemi.methods import METHODS
 from fedsemi.models import MODELS
 from fedsemi.models.precision import Precision
@@ -244,13 +243,10 @@ def _checked_settings(stage: Stage) -> BaseModel:
     return _parsed(settings_model(stage.method), stage.settings)
 
 
+@cache
 def settings_model(method: str) -> type[BaseModel]:
     """Make a pydantic model of a method's fields, all but its `setup`."""
-    return _settings_model(method, METHODS[method])
-
-
-@cache  # by class as well: in a notebook, a name may get another one
-def _settings_model(method: str, maker: type[Method[Any]]) -> type[BaseModel]:
+    maker = METHODS[method]
     hints = get_type_hints(maker, include_extras=True)
     fields: dict[str, Any] = {
         field.name: (hints[field.name], _default(field)) for field in maker.settings()

@@ -147,8 +147,8 @@ def load_dataset(experiment: Experiment, data_dir: Path | None = None) -> Datase
     data, split = experiment.data, str(experiment.data.split)
     if data.name == ARRAYS:
         raise DataError(
-            f"the images (sha256 {str(data.sha256)[:12]}…) were arrays in memory, which "
-            "no command can read again; give them once more in Python, e.g. to "
+            f"the images (sha256 {str(data.sha256)[:12]}…) were arrays in memory, "
+            "which no command can read again; give them once more in Python, e.g. to "
             "fedsemi.resume(folder, sites)",
             code="FS3040",
         )

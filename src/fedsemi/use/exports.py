@@ -74,7 +74,9 @@ def save_csv(run: Run, folder: Path) -> list[Path]:
     tables = round_rows(run), client_rows(run)
     for path, head, rows in zip(paths, heads, tables, strict=True):
         text = io.StringIO(newline="")
-        csv.writer(text).writerows([head, *([row[name] for name in head] for row in rows)])
+        writer = csv.writer(text)
+        writer.writerow(head)
+        writer.writerows([row[name] for name in head] for row in rows)
         write_whole(path, text.getvalue().encode())
     return paths
 
