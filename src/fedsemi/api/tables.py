@@ -20,11 +20,16 @@ _SHOWN = 20
 def table(rows: Iterable[Mapping[str, Any]]) -> Table:
     """Make a table of rows that have the same columns."""
     plain = Rows(dict(row) for row in rows)
-    if importlib.util.find_spec("pandas") is None:
+    if not has_pandas():
         return plain
     # Not a dependency: imported where somebody has it.
     pandas: Any = importlib.import_module("pandas")
     return pandas.DataFrame(list(plain))
+
+
+def has_pandas() -> bool:
+    """Tell whether tables are of pandas here."""
+    return importlib.util.find_spec("pandas") is not None
 
 
 class Rows(list[dict[str, Any]]):

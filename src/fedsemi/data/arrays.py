@@ -29,7 +29,7 @@ def as_images(value: Any, what: str = "images") -> Tensor:
     """
     images = _tensor(value, what)
     if images.ndim == 3:
-        images = images[:, None]
+        return _bytes(images[:, None], what)
     if images.ndim != 4:
         raise _wrong(f"{what} has the shape {_shape(images)}")
     first, last = images.shape[1] in _CHANNELS, images.shape[3] in _CHANNELS
