@@ -27,7 +27,7 @@ SURFACE = {
     "list_datasets",
     "list_methods",
     "list_models",
-    # for methods of one's own
+    # for methods and data sets of one's own
     "Averaging",
     "Client",
     "ClientInfo",
@@ -41,6 +41,7 @@ SURFACE = {
     "Task",
     "Update",
     "Workbench",
+    "dataset_of",
     "by_data_size",
     "by_diversity",
     "by_supervision",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         shares_by,
     )
     from fedsemi.data.client import Client
+    from fedsemi.data.outside import dataset_of
     from fedsemi.errors import FedSemiError, Interrupted
     from fedsemi.messages import ClientInfo, Task, Update
     from fedsemi.method import Method, Provenance, Statistic
@@ -67,6 +68,7 @@ __all__ = [
     "by_diversity",
     "by_supervision",
     "compare",
+    "dataset_of",
     "list_datasets",
     "list_methods",
     "list_models",
@@ -103,6 +105,7 @@ _HOMES = {
         "shares_by",
     ),
     "fedsemi.data.client": ("Client",),
+    "fedsemi.data.outside": ("dataset_of",),
     "fedsemi.errors": ("FedSemiError", "Interrupted"),
     "fedsemi.messages": ("ClientInfo", "Task", "Update"),
     "fedsemi.method": ("Method", "Provenance", "Statistic"),

@@ -82,3 +82,31 @@ def test_an_own_method_trains_and_its_shares_are_those_it_says(
     roots = [row["num_pseudo"] ** 0.5 for row in last if row["num_unlabeled"]]
     due = [0.2, *(0.8 * root / sum(roots) for root in roots)]
     assert [row["contribution"] for row in last] == pytest.approx(due)
+
+
+class Tiny(torch.nn.Module):
+    """A network of one's own: images to features."""
+
+    def __init__(self, in_channels: int) -> None:
+        super().__init__()
+        self.layers = torch.nn.Sequential(
+            torch.nn.Conv2d(in_channels, 6, 3, stride=2),
+            torch.nn.ReLU(),
+            torch.nn.AdaptiveAvgPool2d(1),
+            torch.nn.Flatten(),
+        )
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return features, [B, 6]."""
+        features: Tensor = self.layers(images)
+        return features
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_own_network_trains_and_is_the_model_of_the_run(
+    arrays: fedsemi.Sites, tmp_path: Path, workers: int
+) -> None:
+    own = SMALL | {"model": Tiny, "workers": workers}
+    run = fedsemi.simulate(arrays, **own, out=tmp_path / "run")
+    assert any(isinstance(part, Tiny) for part in run.model.modules())
+    assert fedsemi.load(run.folder).model.num_features == 6

@@ -177,3 +177,14 @@ def test_a_misspelt_name_or_setting_is_refused_with_the_nearest() -> None:
         repr(fedsemi.sites_from("digit"))
     with pytest.raises(ConfigError, match="did you mean 'num_clients'"):
         repr(fedsemi.sites_from("digits", num_client=3))
+
+
+def half_and_half() -> Any:
+    """Two classes, dark and bright."""
+    return fedsemi.dataset_of(pictures(80), pictures(20, 1), ["dark", "bright"])
+
+
+def test_a_data_set_may_be_a_function_of_ones_own() -> None:
+    sites = fedsemi.sites_from(half_and_half, num_clients=2, min_size=4)
+    assert sites.class_names == ("dark", "bright")
+    assert sum(row["images"] for row in sites.table()) == 80

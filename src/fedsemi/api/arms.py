@@ -88,7 +88,7 @@ def _method(arm: Any, base: Experiment | None) -> tuple[str, _Maker]:
             f"on what shall '{method}' be compared? Give sites or a config",
             code="FS4107",
         )
-    known("compare", method, [*METHODS, *BOUNDS])
+    known("compare", method, METHODS, *BOUNDS)
     if method == "upper" and (base.sites or base.data.name == ARRAYS):
         raise ConfigError(
             "the labels of these sites' unlabeled images are not known, so there is "

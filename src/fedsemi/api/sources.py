@@ -15,6 +15,8 @@ from torch import Tensor
 from fedsemi.api.sites import Sites, in_memory
 from fedsemi.data.arrays import as_images, as_labels, by_site, dataset_of
 from fedsemi.data.dataset import UNKNOWN, ImageSet
+from fedsemi.data.datasets import DATASETS
+from fedsemi.data.outside import DatasetMaker
 from fedsemi.data.partition import LabeledClients, given_partition, make_partition
 from fedsemi.data.survey import image_size as proposed_size
 from fedsemi.data.survey import propose, require_classes, survey
@@ -142,7 +144,7 @@ def sites_from_folders(
 
 
 def sites_from(
-    name: str,
+    name: str | DatasetMaker,
     *,
     image_size: int | None = None,
     train_limit: int | None = None,
@@ -156,7 +158,8 @@ def sites_from(
     """Deal a data set out to sites, with the seed of each run.
 
     Args:
-        name: One of `list_datasets()`.
+        name: One of `list_datasets()`, or a function of your own that returns what
+            `dataset_of` makes of arrays.
         image_size: Side of the network's input; the data set's own if left out.
         train_limit: Use a random part of the training images.
         test_limit: Use a random part of the test images.
@@ -168,7 +171,7 @@ def sites_from(
             `dirichlet_alpha`, `scheme`, `seed` to deal out once for all runs, …
     """
     data = {
-        "name": name,
+        "name": name if isinstance(name, str) else DATASETS.add(name),
         "image_size": image_size,
         "train_limit": train_limit,
         "test_limit": test_limit,

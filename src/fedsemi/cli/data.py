@@ -12,6 +12,7 @@ from rich.text import Text
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides
 from fedsemi.config.experiment import load_config
 from fedsemi.data.datasets import DATASETS, search_path
+from fedsemi.data.readers.source import DatasetSource
 from fedsemi.data.show import partition_table, save_heatmap
 from fedsemi.simulation.build import load_dataset, partition_of, read_folders
 from fedsemi.storage import make_folder
@@ -54,7 +55,8 @@ def datasets(data_dir: DataDir = None) -> None:
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("at hand")
     origins = Table("data set", "licence, and where it comes from", box=None)
-    for name, source in DATASETS.items():
+    for name, source in DATASETS.own.items():
+        assert isinstance(source, DatasetSource)
         table.add_row(
             name,
             source.description,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -211,7 +211,10 @@ def _described(folders: list[Path], test: Path | None) -> _Described:
     return _Described(
         experiment.sites,
         experiment.seed,
-        _model(experiment.sites, network.name, network.width, size),
+        replace(
+            _model(experiment.sites, network.name, network.width, size),
+            settings=network.settings,
+        ),
         sum(stage.rounds for stage in experiment.stages),
         sum(s.rounds * experiment.local_of(s).epochs for s in experiment.stages),
     )

@@ -42,7 +42,7 @@ def methods(
         known("methods", name, METHODS)
         console.print(_settings(name))
         return
-    rows = [_row(method) for method in METHODS]
+    rows = [_row(method) for method in METHODS.own]
     for titles in (TITLES,) if console.width >= _WIDE else _NARROW:
         console.print(_table(titles, rows))
     console.print(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,13 +20,23 @@ from fedsemi.objectives.selection import Fixed, Flexible, Free, Selection, Soft
 from fedsemi.objectives.supervised import Supervised
 from fedsemi.objectives.two_heads import TwoHeadSupervised, standard_head
 from fedsemi.objectives.workbench import Parts, Workbench
+from fedsemi.plugins.registry import Registry
 from fedsemi.settings import STRICT, NotNegative, Share, Whole
 
 ProbeMaker = Callable[[Workbench], Probe]
 
 
+@with_config(STRICT)
+@dataclass(frozen=True)
 class LocalLearner(ABC):
-    """How a client learns from both parts of its data; goes with any averaging."""
+    """How a client learns from both parts of its data; goes with any averaging.
+
+    Its settings are the fields of its dataclass. One from outside has `module:Class`
+    for its name.
+    """
+
+    name: str
+    """Which learner this is."""
 
     own_metrics: ClassVar[frozenset[str]] = frozenset()
     """Names of the numbers that it sends for the log beside the usual ones."""
@@ -166,10 +177,30 @@ def _name(learner: Any) -> str:
     return str(learner.name)
 
 
+def _problem(thing: Any) -> str | None:
+    """Say why something from outside is no learner; None if it is one."""
+    if not (inspect.isclass(thing) and issubclass(thing, LocalLearner)):
+        return "is no subclass of fedsemi.client.learners.LocalLearner"
+    if inspect.isabstract(thing):
+        return f"lacks {', '.join(sorted(thing.__abstractmethods__))}"
+    return None
+
+
+LEARNERS: Registry[type[LocalLearner]] = Registry(
+    "learner",
+    {
+        "pseudo-label": PseudoLabeling,
+        "mean-teacher": MeanTeaching,
+        "acr": AdaptiveAdjustment,
+    },
+    _problem,
+)
+"""The learners that come with fedsemi; others enter as plug-ins."""
+
 Learner = Annotated[
     Annotated[PseudoLabeling, Tag("pseudo-label")]
     | Annotated[MeanTeaching, Tag("mean-teacher")]
     | Annotated[AdaptiveAdjustment, Tag("acr")],
     Discriminator(_name),
 ]
-"""All local learners; to add one, add a line with its name."""
+"""A setting that names a learner of ours; `config` puts one from outside in place."""

@@ -9,12 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedsemi.config.experiment import (
-    Experiment,
-    Stage,
-    make_experiment,
-    method_settings,
-)
+from fedsemi.config.experiment import Experiment, Stage, make_experiment
+from fedsemi.config.method_settings import method_settings
 from fedsemi.data.augment import Views
 from fedsemi.errors import ConfigError, StorageError
 from fedsemi.messages import Weights
@@ -89,7 +85,7 @@ class Blueprint:
         return json.dumps(
             {
                 "experiment": self.experiment.model_dump(mode="json"),
-                "model": dataclasses.asdict(self.model),
+                "model": self.model.as_dict(),
                 "views": dataclasses.asdict(self.views),
                 "class_names": self.class_names,
             },
@@ -110,7 +106,7 @@ def read_blueprint(text: str | bytes) -> Blueprint:
         content = parsed_object(text)
         views = content["views"]
         return Blueprint(
-            make_experiment(content["experiment"]),
+            make_experiment(content["experiment"], with_data=False),
             ModelSpec(**content["model"]),
             Views(**views | {"mean": tuple(views["mean"]), "std": tuple(views["std"])}),
             tuple(content["class_names"]),

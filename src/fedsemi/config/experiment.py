@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    create_model,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fedsemi.config.arrays import check_arrays
-from fedsemi.config.explain import explained, known
+from fedsemi.config.explain import explained, known, unknown_key
 from fedsemi.config.files import find_config, read_settings
+from fedsemi.config.method_settings import parsed, settings_model
 from fedsemi.config.naming import sha256_of
 from fedsemi.config.protection import GUARD_RULES, AlarmSettings, GuardSettings
 from fedsemi.data.arrays import ARRAYS
@@ -29,7 +21,7 @@ from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.site_settings import FOLDERS, SitesSettings
 from fedsemi.errors import ConfigError
 from fedsemi.methods import METHODS
-from fedsemi.models import MODELS
+from fedsemi.models import MODELS, settings_of
 from fedsemi.models.precision import Precision
 from fedsemi.objectives.workbench import LocalTraining
 from fedsemi.settings import STRICT, Count, Positive, Share, Whole
@@ -45,8 +37,8 @@ class DataSettings(_Settings):
     """[data]: which images."""
 
     name: str
-    """A data set of `fedsemi datasets`, "folders" for the images of [sites], or
-    "arrays" for what a Python program had in memory."""
+    """A data set of `fedsemi datasets`, module:function for one of your own, "folders"
+    for the images of [sites], or "arrays" for what a Python program had in memory."""
     image_size: Count | None = None
     """Side of the network's input; the data set's own if left out."""
     pre_size: Count | None = None
@@ -89,13 +81,22 @@ class PartitionSettings(_Settings):
     folder."""
 
 
-class ModelSettings(_Settings):
-    """[model]: the network."""
+class ModelSettings(BaseModel):
+    """[model]: the network; all other keys are settings of a network of your own."""
+
+    model_config = ConfigDict(
+        extra="allow", strict=True, frozen=True, use_attribute_docstrings=True
+    )
 
     name: str
-    """resnet18-cifar, resnet18-imagenet, resnet8 or simple-cnn."""
+    """resnet18-cifar, resnet18-imagenet, resnet8, simple-cnn, or module:Name."""
     width: Count | None = None
     """Channels of the first stage; the network's own default if left out."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The network's own settings as written."""
+        return dict(self.model_extra or {})
 
 
 class EvaluationSettings(_Settings):
@@ -157,11 +158,13 @@ class Experiment(_Settings):
         decided = {"experiment": self, "stages": stages}
         if self.guard.enabled and GUARD_RULES > 1:
             decided["guard_rules"] = GUARD_RULES
+        if self.model.settings:
+            decided["model"] = self.model.settings
         return sha256_of(decided)
 
     def local_of(self, stage: Stage) -> LocalTraining:
         """Return the local training of a stage: [local] and the stage's own."""
-        return _parsed(LocalTraining, dataclasses.asdict(self.local) | stage.local)
+        return parsed(LocalTraining, dataclasses.asdict(self.local) | stage.local)
 
 
 def load_config(path: Path, overrides: Sequence[str] = ()) -> Experiment:
@@ -174,19 +177,36 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> Experiment:
     return experiment.model_copy(update={"sites": sites})
 
 
-def make_experiment(content: Mapping[str, Any]) -> Experiment:
-    """Check the content of a config, the settings of every method included."""
+def make_experiment(
+    content: Mapping[str, Any], *, with_data: bool = True
+) -> Experiment:
+    """Check the content of a config, the settings of every method included.
+
+    Args:
+        content: As it was read.
+        with_data: Whether the data set is read here; sites have images of their own.
+    """
     experiment = _checked(Experiment, content)
-    known("data.name", experiment.data.name, [*DATASETS, FOLDERS, ARRAYS])
+    if with_data:
+        known("data.name", experiment.data.name, DATASETS, FOLDERS, ARRAYS)
     _check_sites(experiment)
     check_arrays(experiment)
     _check_partition_file(experiment)
-    known("model.name", experiment.model.name, MODELS)
+    _check_model(experiment.model)
     stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]
     for i, stage in enumerate(stages):
         merged = dataclasses.asdict(experiment.local) | stage.local
         _checked(LocalTraining, merged, f"stages.{i}.local")
     return experiment.model_copy(update={"stages": stages})
+
+
+def _check_model(model: ModelSettings) -> None:
+    """Refuse a network that is not there, and keys that it does not take."""
+    known("model.name", model.name, MODELS)
+    taken = settings_of(model.name)
+    for key in model.settings:
+        if taken is not None and key not in taken:
+            raise unknown_key(f"model.{key}", [*ModelSettings.model_fields, *taken])
 
 
 def _check_sites(experiment: Experiment) -> None:
@@ -233,36 +253,13 @@ def _check_partition_file(experiment: Experiment) -> None:
         )
 
 
-def method_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the settings of a method against its fields and fill in the defaults."""
-    checked = _parsed(settings_model(method), settings)
-    return {name: getattr(checked, name) for name in type(checked).model_fields}
-
-
 def _checked_settings(stage: Stage) -> BaseModel:
-    return _parsed(settings_model(stage.method), stage.settings)
-
-
-@cache
-def settings_model(method: str) -> type[BaseModel]:
-    """Make a pydantic model of a method's fields, all but its `setup`."""
-    maker = METHODS[method]
-    hints = get_type_hints(maker, include_extras=True)
-    fields: dict[str, Any] = {
-        field.name: (hints[field.name], _default(field)) for field in maker.settings()
-    }
-    return create_model(f"{method} settings", __config__=STRICT, **fields)
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    if field.default_factory is not dataclasses.MISSING:
-        return Field(default_factory=field.default_factory)
-    return field.default
+    return parsed(settings_model(stage.method, stage.settings), stage.settings)
 
 
 def _checked_stage(number: int, stage: Stage) -> Stage:
     known(f"stages.{number}.method", stage.method, METHODS)
-    model = settings_model(stage.method)
+    model = settings_model(stage.method, stage.settings)
     checked = _checked(model, stage.settings, f"stages.{number}")
     return Stage(
         method=stage.method,
@@ -274,19 +271,7 @@ def _checked_stage(number: int, stage: Stage) -> Stage:
 
 def _checked(kind: type[T], content: Mapping[str, Any], prefix: str = "") -> T:
     try:
-        return _parsed(kind, content)
+        return parsed(kind, content)
     except ValidationError as error:
         stage_keys = Stage.model_fields if prefix.count(".") == 1 else ()
         raise explained(error, kind, prefix, stage_keys) from None
-
-
-def _parsed(kind: type[T], content: Mapping[str, Any]) -> T:
-    # By way of JSON: strict pydantic takes a table for a dataclass only from there.
-    adapter: TypeAdapter[T] = _adapter(cast(Any, kind))
-    return adapter.validate_json(json.dumps(content, default=str))
-
-
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    # To make one takes far longer than to use it.
-    return TypeAdapter(kind)

@@ -11,17 +11,22 @@ from pydantic import ValidationError
 from fedsemi.errors import ConfigError, nearest
 
 
-def known(where: str, name: str, names: Collection[str]) -> None:
-    """Refuse a name that is not among the known ones, and suggest the nearest."""
-    if name not in names:
+def known(where: str, name: str, names: Collection[str], *more: str) -> None:
+    """Refuse a name that is not among the known ones, and suggest the nearest.
+
+    A registry knows names from outside as well; what is behind one is told when it is
+    looked up.
+    """
+    if name not in names and name not in more:
         raise ConfigError(
-            f"{where}: there is no '{name}'{nearest(name, names)}; "
-            f"known are {', '.join(sorted(names))}",
+            f"{where}: there is no '{name}'{nearest(name, [*names, *more])}; "
+            f"known are {', '.join(sorted([*names, *more]))}",
             code="FS4104",
         )
 
 
-def _unknown(where: str, known: Sequence[str]) -> ConfigError:
+def unknown_key(where: str, known: Sequence[str]) -> ConfigError:
+    """Refuse a key, and suggest the nearest known one."""
     key = where.rsplit(".", 1)[-1]
     return ConfigError(
         f"unknown key '{where}'{nearest(key, known)}; known are "
@@ -50,7 +55,7 @@ def explained(
     if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         if not inner:
             keys += [key for key in more_keys if key not in keys]
-        return _unknown(where, keys)
+        return unknown_key(where, keys)
     if first["type"] == "missing":
         return ConfigError(f"'{where}' is missing", code="FS4105")
     if first["type"] == "union_tag_invalid":

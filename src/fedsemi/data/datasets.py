@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from fedsemi.data.dataset import Dataset
+from fedsemi.data.outside import DatasetMaker, made_by, problem_of
 from fedsemi.data.readers import (
     cifar,
     installed,
@@ -18,6 +19,7 @@ from fedsemi.data.readers import (
 )
 from fedsemi.data.readers.source import DatasetSource, Request
 from fedsemi.errors import DataError, nearest
+from fedsemi.plugins.registry import Registry
 
 _SOURCES = (
     DatasetSource(
@@ -118,7 +120,14 @@ _SOURCES = (
     ),
 )
 
-DATASETS: dict[str, DatasetSource] = {source.name: source for source in _SOURCES}
+DATASETS: Registry[DatasetSource | DatasetMaker] = Registry(
+    "data set", {source.name: source for source in _SOURCES}, problem_of
+)
+"""The data sets that fedsemi can read; others enter as plug-ins.
+
+One from outside is a function that returns a `Dataset`. It is told those of `data_dir`,
+`image_size` and `split` that it takes by name.
+"""
 
 
 def load(
@@ -131,7 +140,7 @@ def load(
     """Read a data set from the first folder that has it.
 
     Args:
-        name: A key of `DATASETS`.
+        name: A key of `DATASETS`, or module:function.
         data_dir: The only folder to look in; None looks along `search_path`.
         image_size: The side of the network's input; None is the data set's own.
             Larger images are averaged down to it, smaller ones stay.
@@ -139,15 +148,17 @@ def load(
             for ISIC, "lesion" keeps each lesion on one side; for ISIC and CIFAR-100-LT
             also the path of a published index file (`.pth`).
     """
-    source = DATASETS.get(name)
-    if source is None:
+    if name not in DATASETS:
         raise DataError(
             f"unknown data set '{name}'{nearest(name, DATASETS)}; known: "
             f"{', '.join(DATASETS)}",
             "FS3003",
         )
+    source, folders = DATASETS[name], search_path(data_dir)
+    if not isinstance(source, DatasetSource):
+        told = {"data_dir": folders[0], "image_size": image_size, "split": split}
+        return made_by(source, name, told)
     _check_options(source, image_size, split)
-    folders = search_path(data_dir)
     for folder in folders:
         dataset = source.read(Request(folder, image_size, split))
         if dataset is not None:
@@ -171,7 +182,7 @@ def search_path(data_dir: Path | None = None) -> list[Path]:
 
 def compact_file(name: str, data_dir: Path | None = None) -> Path | None:
     """Return the compact file that `load` would read for want of the official ones."""
-    find = DATASETS[name].find
+    find = getattr(DATASETS[name], "find", None)
     found = (find(folder) for folder in search_path(data_dir)) if find else ()
     files = next((each for each in found if each), ())
     return next((path for path in files if path.suffix == ".npz"), None)

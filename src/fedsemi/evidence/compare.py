@@ -65,7 +65,7 @@ def read_own(path: Path, overrides: Sequence[str]) -> OwnConfig:
 def comparison_of(own: OwnConfig, methods: Sequence[str]) -> Artefact:
     """Make a table with a line for each method, and their curves."""
     for method in methods:
-        known("--methods", method, [*METHODS, *BOUNDS])
+        known("--methods", method, METHODS, *BOUNDS)
     if own.lower_bound == "lower" and "warm-up" in methods:
         raise ConfigError(
             "--methods warm-up: the config has one stage, so there is no warm-up; "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from fedsemi.method import Method
@@ -21,6 +23,18 @@ from fedsemi.methods.semianagg import SemiAnAgg
 from fedsemi.methods.ssil_cdm import SsilCdm
 from fedsemi.methods.supervised import SupervisedFedAvg
 from fedsemi.plugins.registry import Registry
+
+
+def _problem(thing: Any) -> str | None:
+    """Say why something from outside is no method; None if it is one."""
+    if not (inspect.isclass(thing) and issubclass(thing, Method)):
+        return "is no subclass of fedsemi.method.Method"
+    if inspect.isabstract(thing):
+        return f"lacks {', '.join(sorted(thing.__abstractmethods__))}"
+    if not is_dataclass(thing) or [f.name for f in fields(thing)][:1] != ["setup"]:
+        return "is no dataclass whose first field is `setup: Setup`"
+    return None
+
 
 METHODS: Registry[type[Method[Any]]] = Registry(
     "method",
@@ -47,5 +61,6 @@ METHODS: Registry[type[Method[Any]]] = Registry(
             HeadOnlyFedAvg,
         )
     },
+    _problem,
 )
 """The methods that come with fedsemi; others enter as plug-ins."""

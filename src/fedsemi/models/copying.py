@@ -7,6 +7,7 @@ model and the one that labels. With many small clients this is most of the round
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import TypeVar
 
 from torch import Tensor, nn
@@ -18,13 +19,20 @@ def copied(module: M, tensor: Callable[[Tensor], Tensor] = Tensor.clone) -> M:
     """Copy a module with all modules in it; a tensor that two share, two share again.
 
     What is neither tensor nor module (sizes, strides, names) is the same object in the
-    copy, so a module must not change such a thing in place.
+    copy, so a module must not change such a thing in place. Nobody knows what a module
+    from outside does: it is copied in depth.
 
     Args:
         module: Left as it is.
         tensor: Makes the copy of a parameter's or buffer's values.
     """
+    if not all(_is_known(type(inner)) for inner in module.modules()):
+        return deepcopy(module)
     return _copied(module, tensor, {})
+
+
+def _is_known(kind: type[nn.Module]) -> bool:
+    return kind.__module__.partition(".")[0] in ("torch", "fedsemi")
 
 
 def _copied(

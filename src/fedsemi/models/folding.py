@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
@@ -15,10 +17,17 @@ def folded(model: Classifier) -> Classifier:
     Outputs agree up to rounding; a tenth of the time is saved.
     """
     quick = copied(model).eval().requires_grad_(False)
-    for sequence in [m for m in quick.modules() if isinstance(m, nn.Sequential)]:
+    used = Counter(id(m) for _, m in quick.named_modules(remove_duplicate=False))
+    # Of these very types: an heir of a convolution may do something else with weights.
+    for sequence in [m for m in quick.modules() if type(m) is nn.Sequential]:
         for index in range(len(sequence) - 1):
             first, second = sequence[index], sequence[index + 1]
-            if isinstance(first, nn.Conv2d) and isinstance(second, nn.BatchNorm2d):
+            if (
+                type(first) is nn.Conv2d
+                and type(second) is nn.BatchNorm2d
+                and second.running_mean is not None
+                and used[id(first)] == used[id(second)] == used[id(sequence)] == 1
+            ):
                 _fold(first, second)
                 sequence[index + 1] = nn.Identity()
     return quick

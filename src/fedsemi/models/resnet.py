@@ -53,6 +53,8 @@ class ResNetEncoder(nn.Module):
         blocks: Basic blocks in each stage.
     """
 
+    signed_features = False
+
     def __init__(
         self, stem: nn.Module, stem_width: int, widths: Sequence[int], blocks: int
     ) -> None:

@@ -25,7 +25,6 @@ from fedsemi.weights import digest
 _CHUNK = 128
 
 
-@lru_cache(maxsize=16)
 def make_anchor(model: ModelSpec, seed: int) -> tuple[Classifier, str]:
     """Build the anchor from its seed; return it with the SHA-256 of its weights.
 
@@ -33,6 +32,11 @@ def make_anchor(model: ModelSpec, seed: int) -> tuple[Classifier, str]:
     network itself. A seed alone does not promise the same numbers on another machine
     or release of torch: hence the hash.
     """
+    return _made(model, model.maker, seed)
+
+
+@lru_cache(maxsize=16)  # by the maker as well, which a notebook may define anew
+def _made(model: ModelSpec, maker: object, seed: int) -> tuple[Classifier, str]:
     anchor = model.build(seed).eval().requires_grad_(False)
     return anchor, digest(anchor.state_dict())
 

@@ -59,7 +59,8 @@ class MeanTeacher(Objective):
         self.keep = keep
         self.view = view
         self.copy_buffers = copy_buffers
-        teacher = bench.setup.model.empty().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        model = bench.setup.model
+        teacher = model.laid_out(model.empty())
         teacher.precision = bench.setup.precision
         self.teacher: Classifier = teacher.eval().requires_grad_(False)
         self.register_buffer("step", torch.zeros((), dtype=torch.long))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import torch
 from pydantic import Field, with_config
@@ -82,9 +82,7 @@ class Setup:
             model.add_module(name, part)
         model.load_state_dict(weights)
         model.precision = self.precision
-        # Small convolutions run a quarter faster on the CPU with channels last.
-        channels_last: Any = {"memory_format": torch.channels_last}
-        return model.to(self.device, **channels_last)
+        return self.model.laid_out(model).to(self.device)
 
 
 @dataclass(frozen=True)

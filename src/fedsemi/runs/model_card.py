@@ -37,7 +37,7 @@ class ModelCard:
 
     def as_json(self) -> str:
         """Write the card as text."""
-        return json.dumps(asdict(self), indent=2) + "\n"
+        return json.dumps(asdict(self) | {"spec": self.spec.as_dict()}, indent=2) + "\n"
 
     @classmethod
     def from_json(cls, text: str | bytes, source: Path) -> ModelCard:

@@ -108,6 +108,7 @@ def assemble(
         dataset.channels,
         settings.width,
         dataset.image_size,
+        settings.settings,
     )
     federation = make_federation(
         dataset, partition, experiment.evaluation.validation_fraction, experiment.seed
