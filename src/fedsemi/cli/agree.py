@@ -7,9 +7,13 @@ from typing import Annotated
 
 import typer
 
-from fedsemi.config.blueprint import read_blueprint
 from fedsemi.data.site import read_site
-from fedsemi.deployment.site.agreement import Agreement, described, read_agreed
+from fedsemi.deployment.site.agreement import (
+    Agreement,
+    described,
+    read_agreed,
+    read_plan,
+)
 from fedsemi.errors import ConfigError
 from fedsemi.text.screen import say
 
@@ -22,11 +26,16 @@ def agree(
     beyond_bounds: Annotated[
         bool, typer.Option(help="Agree to what the default bounds refuse.")
     ] = False,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(help="Let this plug-in of the plan run here; may be repeated."),
+    ] = None,
 ) -> None:
     """Agree to a plan for the site of a folder; without a plan, show what is agreed.
 
     The site then answers to this plan alone. One that was never told a plan agrees to
-    the first that a coordinator brings, if it is within the bounds.
+    the first that a coordinator brings, if it is within the bounds and names no code
+    from outside fedsemi: such a plug-in runs only where it is allowed by name.
 
     Example: fedsemi agree site-0 plan.json
     """
@@ -35,7 +44,7 @@ def agree(
         say(standing(folder))
         return
     try:
-        blueprint = read_blueprint(plan.read_bytes())
+        blueprint = read_plan(plan.read_bytes(), allow or [])
     except OSError as error:
         raise ConfigError(f"cannot read '{plan}': {error.strerror}", "FS4001") from None
     agreement = Agreement(folder, blueprint, site)

@@ -11,6 +11,7 @@ from typing import Any
 
 from fedsemi.config.experiment import Experiment, Stage, make_experiment
 from fedsemi.config.method_settings import method_settings
+from fedsemi.config.plugged import check_plugins, plugins_of
 from fedsemi.data.augment import Views
 from fedsemi.errors import ConfigError, StorageError
 from fedsemi.messages import Weights
@@ -82,15 +83,15 @@ class Blueprint:
 
     def as_json(self) -> str:
         """Write the blueprint so that another machine can read it."""
-        return json.dumps(
-            {
-                "experiment": self.experiment.model_dump(mode="json"),
-                "model": self.model.as_dict(),
-                "views": dataclasses.asdict(self.views),
-                "class_names": self.class_names,
-            },
-            sort_keys=True,
-        )
+        content = {
+            "experiment": self.experiment.model_dump(mode="json"),
+            "model": self.model.as_dict(),
+            "views": dataclasses.asdict(self.views),
+            "class_names": self.class_names,
+        }
+        if plugins := plugins_of(self.experiment):
+            content["plugins"] = plugins
+        return json.dumps(content, sort_keys=True)
 
     @property
     def sha256(self) -> str:
@@ -105,12 +106,16 @@ def read_blueprint(text: str | bytes) -> Blueprint:
             raise ValueError(f"it is larger than {_MAX_BYTES // 1000} kB")
         content = parsed_object(text)
         views = content["views"]
-        return Blueprint(
+        blueprint = Blueprint(
             make_experiment(content["experiment"], with_data=False),
             ModelSpec(**content["model"]),
             Views(**views | {"mean": tuple(views["mean"]), "std": tuple(views["std"])}),
             tuple(content["class_names"]),
         )
+        if blueprint.model.name != blueprint.experiment.model.name:
+            raise ValueError("it names two networks")
+        check_plugins(content.get("plugins", {}), plugins_of(blueprint.experiment))
+        return blueprint
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(
             f"the plan is damaged or of another fedsemi release ({error}); make it "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
@@ -29,7 +29,7 @@ _DTYPES = {
     "BOOL": torch.bool,
 }
 _MOST_NUMBERS = 2**40  # an empty tensor of more has strides that no machine can count
-_MOST_TEXT = 100
+MOST_TEXT = 100
 _UPDATE_INTEGERS = (
     "client",
     "round",
@@ -70,6 +70,8 @@ class Introduction:
     plan_sha256: str
     fedsemi: str
     torch: str
+    plugins: list[str] = field(default_factory=list)
+    """Source, release and name of what does not come with fedsemi."""
 
 
 def encode_order(order: Order) -> RecordDict:
@@ -165,9 +167,9 @@ def decode_introduction(content: RecordDict) -> Introduction:
             raise ProtocolError(f"'{name}' is not {kind}", code="FS2101")
         texts = value if isinstance(value, list) else [str(value)]
         for text in texts:
-            if type(text) is not str or len(text) > _MOST_TEXT:
+            if type(text) is not str or len(text) > MOST_TEXT:
                 raise ProtocolError(
-                    f"'{name}' holds no text of up to {_MOST_TEXT} letters",
+                    f"'{name}' holds no text of up to {MOST_TEXT} letters",
                     code="FS2101",
                 )
     return found

@@ -7,7 +7,8 @@ from importlib.metadata import version
 import torch
 
 from fedsemi.config.blueprint import Blueprint
-from fedsemi.deployment.codec import Introduction
+from fedsemi.config.plugged import plugins_of
+from fedsemi.deployment.codec import MOST_TEXT, Introduction
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import ClientInfo
 from fedsemi.text.printable import printable
@@ -30,6 +31,7 @@ def introduction_of(
         plan_sha256=blueprint.sha256,
         fedsemi=version("fedsemi"),
         torch=str(torch.__version__),
+        plugins=_plugins(blueprint),
     )
 
 
@@ -39,6 +41,7 @@ def check_introduction(blueprint: Blueprint, found: Introduction) -> ClientInfo:
     due = introduction_of(blueprint, info, blueprint.class_names)
     for name, remedy in (
         ("class_names", "all sites must name the same classes in the same order"),
+        ("plugins", "install the same plug-ins everywhere"),
         ("plan_sha256", "it follows another plan"),
         ("fedsemi", "install the same release everywhere"),
         ("model_sha256", "its network differs; install the same torch release"),
@@ -55,6 +58,14 @@ def check_introduction(blueprint: Blueprint, found: Introduction) -> ClientInfo:
     if min(info.id, info.num_labeled, info.num_unlabeled) < 0:
         raise ProtocolError(f"site {info.id} reports negative counts", code="FS2104")
     return info
+
+
+def _plugins(blueprint: Blueprint) -> list[str]:
+    """Describe each plug-in in a short text; the plan's hash has it in full."""
+    return [
+        f"{each['sha256'][:16]} {each['version']} {name}"[:MOST_TEXT]
+        for name, each in plugins_of(blueprint.experiment).items()
+    ]
 
 
 def _short(value: object) -> str:

@@ -24,9 +24,10 @@ from fedsemi.engine import Engine
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import train_client
 from fedsemi.engines.mailbox import Mailbox
-from fedsemi.errors import FedSemiError, OutOfMemory
+from fedsemi.errors import ConfigError, FedSemiError, OutOfMemory
 from fedsemi.messages import ClientInfo, Memory, Task, Update
 from fedsemi.method import Method
+from fedsemi.plugins.handover import packed, script_hidden, unpacked
 
 _PRELOAD = ["fedsemi.engines.workers", "fedsemi.methods", "torch._dynamo"]
 """Imported once and not by every worker; torch's optimizers import the last one."""
@@ -59,11 +60,13 @@ class Workers(Engine):
         context.set_forkserver_preload(_PRELOAD)
         self._pipes: list[Connection] = []
         self._processes = []
+        handed = packed(method)
         for _ in range(min(workers, len(clients))):
             ours, theirs = context.Pipe()
-            arguments = (theirs, method, self._mailbox.folder)
+            arguments = (theirs, handed, self._mailbox.folder)
             process = context.Process(target=_serve, args=arguments, daemon=True)
-            process.start()
+            with script_hidden():
+                process.start()
             theirs.close()
             self._pipes.append(ours)
             self._processes.append(process)
@@ -168,7 +171,7 @@ class Workers(Engine):
         )
 
 
-def _serve(pipe: Connection, method: Method[Any], folder: Path) -> None:
+def _serve(pipe: Connection, handed: bytes, folder: Path) -> None:
     """Carry out chains of jobs until the engine closes the pipe."""
     torch.set_num_threads(1)
     keep_freed_memory()
@@ -181,6 +184,12 @@ def _serve(pipe: Connection, method: Method[Any], folder: Path) -> None:
     mailbox = Mailbox(folder)
     # The engine is gone, or going: nobody is left to answer.
     with suppress(EOFError, ConnectionError):
+        try:
+            method: Method[Any] = unpacked(handed)
+        except Exception as error:
+            pipe.recv()
+            pipe.send(_not_understood(error))
+            return
         while True:
             chain = pipe.recv()
             try:
@@ -189,6 +198,15 @@ def _serve(pipe: Connection, method: Method[Any], folder: Path) -> None:
                 pipe.send(error)
             else:
                 pipe.send(replies)
+
+
+def _not_understood(error: Exception) -> FedSemiError:
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return ConfigError(
+        f"a worker process cannot load the method ({reason}); put it in a module that "
+        "can be imported",
+        code="FS4160",
+    )
 
 
 def _carry_out(job: _Job, method: Method[Any], mailbox: Mailbox) -> tuple[Update, str]:

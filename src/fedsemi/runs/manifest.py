@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.config.plugged import plugins_of
 from fedsemi.errors import Mismatch
 from fedsemi.runs.checkpoint import Cursor
 
@@ -52,6 +53,7 @@ def identity(blueprint: Blueprint) -> dict[str, Any]:
         **blueprint.provenance(),
         "anchor_sha256": [m.anchor_sha256 or None for m in methods],
         "fedsemi_sha256": _source_sha256(),
+        "plugins": plugins_of(experiment, with_data=True),
         "threads_per_worker": 1,
         "torch": str(torch.__version__),
         "cpu": torch.backends.cpu.get_cpu_capability(),
@@ -79,10 +81,11 @@ def check_same_run(
     if not refused:
         return
     told = _difference(refused, old, new)
-    if all(key in _SOFTWARE for key in refused):
+    if all(key in _SOFTWARE or key.startswith("plugins.") for key in refused):
         raise Mismatch(
             f"cannot resume: {told}; the bits of a result hold for one version of "
-            "fedsemi and torch and one kind of CPU, go back to it or use --fork",
+            "fedsemi, torch and plug-ins and one kind of CPU, go back to it or use "
+            "--fork",
             code="FS1302",
         )
     fork = "start a new run" if _bound(refused, cursor) else "go on with --fork"

@@ -10,9 +10,9 @@ pytest.importorskip("flwr")
 
 from fedsemi.data.site import Site, write_site
 from fedsemi.deployment.coordinator.roster import Roster
+from fedsemi.deployment.introduction import check_introduction, introduction_of
 from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.site.client_app import client_app, simulated_desk
-from fedsemi.deployment.site.desk import check_introduction, introduction_of
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import ClientInfo
 

@@ -283,11 +283,11 @@ def test_a_plan_without_end_is_refused_before_anything_is_built(
 ):
     plan = _plan_with(honest, path, value)
 
-    def built(name):
-        raise AssertionError(f"{name} was built")
+    def built(spec):
+        raise AssertionError(f"{spec} was built")
 
     weights = honest.initial_weights()
-    monkeypatch.setattr(models, "_builder", lambda name: built)
+    monkeypatch.setattr(models, "_made", built)
     said = refusal(asked(plan, folder, order(plan, weights, client=0)))
     assert said.startswith("FS2130 this site does not agree to the plan: ")
 

@@ -21,7 +21,9 @@ from fedsemi.deployment.coordinator.on_grid import run_on_grid
 from fedsemi.deployment.coordinator.roster import Roster
 from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.site.client_app import client_app, simulated_desk
+from fedsemi.deployment.site.desk import Desk
 from fedsemi.errors import ConfigError, FedSemiError
+from fedsemi.plugins.handover import packed, unpacked
 from fedsemi.runs.records import Step
 from fedsemi.server.stages import Judge
 from fedsemi.simulation.build import Simulation
@@ -108,7 +110,12 @@ def dealt(simulation: Simulation) -> Iterator[ClientApp]:
         folder = Path(name)
         for number, client in enumerate(simulation.federation.clients):
             write_site(folder / f"site-{number}", Site(client, simulation.class_names))
-        yield client_app(partial(simulated_desk, simulation.as_json(), folder))
+        yield client_app(partial(_desk, packed(simulation.as_json()), folder))
+
+
+def _desk(handed: bytes, sites: Path, context: Context) -> Desk:
+    """Open the desk of a simulated site, perhaps in a process of Ray's."""
+    return simulated_desk(unpacked(handed), sites, context)
 
 
 def _on_grid(grid: Grid, simulation: Simulation) -> Iterator[Step]:

@@ -12,20 +12,23 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedsemi.config.blueprint import Blueprint
+from fedsemi.config.blueprint import Blueprint, read_blueprint
+from fedsemi.config.plugged import plugins_of
 from fedsemi.data.site import Site
 from fedsemi.deployment.site.bounds import BOUNDS, Bounds
-from fedsemi.errors import ProtocolError
+from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import Task
+from fedsemi.plugins.registry import only
 from fedsemi.seeds import seed_of
 from fedsemi.storage import append, make_folder, remove, write_whole
 from fedsemi.text.json_text import parsed_object
+from fedsemi.text.printable import printable
 from fedsemi.weights import digest
 
 AGREED = "agreed.json"
@@ -56,6 +59,12 @@ class Agreement:
                     f"this site has agreed to plan {agreed['plan_sha256'][:12]} and "
                     f"was brought {self.blueprint.sha256[:12]}; {_REMEDY}",
                     code="FS2131",
+                )
+            elif agreed.get("plugins", {}) != plugins_of(self.blueprint.experiment):
+                raise ProtocolError(
+                    "a plug-in of the plan has changed since this site agreed to it; "
+                    f"{_REMEDY}",
+                    code="FS2132",
                 )
             elif agreed["stages"] != _terms(self.blueprint)["stages"]:
                 raise ProtocolError(
@@ -174,7 +183,39 @@ def described(terms: Mapping[str, Any]) -> str:
         f"{''.join(f', {name}' for name in stage['statistics'])})"
         for stage in terms["stages"]
     ]
-    return f"plan {terms['plan_sha256'][:12]}: {'; '.join(stages)}"
+    plugins = [
+        f"; with code of its own: {each['kind']} {name} {each['distribution']} "
+        f"{each['version']} (source {each['sha256'][:12]})"
+        for name, each in terms.get("plugins", {}).items()
+    ]
+    return f"plan {terms['plan_sha256'][:12]}: {'; '.join(stages)}{''.join(plugins)}"
+
+
+def read_plan(text: str | bytes, allowed: Collection[str]) -> Blueprint:
+    """Read a plan that may name no code but fedsemi's and what the owner allows.
+
+    Nothing else is even imported: a module that is installed for another purpose is
+    not for a coordinator to start. Of a foreign error only the type leaves the site.
+    """
+    try:
+        with only(frozenset(allowed)):
+            return read_blueprint(text)
+    except ConfigError as error:
+        if error.code != "FS4160":
+            raise
+        logger.warning("%s", error)
+        named = str(error.args[0]).partition(" cannot be loaded")[0]
+        kind = type(error.__cause__).__name__
+        raise ProtocolError(
+            f"{printable(named, 100)} of the plan cannot be loaded at the site "
+            f"({kind}); install it there",
+            code="FS2138",
+        ) from None
+
+
+def allowed_by(folder: Path) -> Collection[str]:
+    """Name the plug-ins whose code the owner of a site lets run there."""
+    return set((read_agreed(folder) or {}).get("plugins", {}))
 
 
 def _many(count: int, thing: str) -> str:
@@ -200,7 +241,9 @@ def _terms(blueprint: Blueprint) -> dict[str, Any]:
                 "statistics": list(statistics),
             }
         )
-    return {"plan_sha256": blueprint.sha256, "stages": stages}
+    terms = {"plan_sha256": blueprint.sha256, "stages": stages}
+    plugins = plugins_of(blueprint.experiment)
+    return terms | ({"plugins": plugins} if plugins else {})
 
 
 @contextmanager

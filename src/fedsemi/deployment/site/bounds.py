@@ -89,6 +89,7 @@ class Bounds:
             value = getattr(model, name)
             if value is not None:
                 yield from _not_whole(f"model.{name}", value, self.number)
+        yield from self._settings("model", model.settings)
         for side in (model.image_size, views.size, views.pre):
             yield from _not_whole("the side of images", side, self.side)
         for value in (*views.mean, *views.std):

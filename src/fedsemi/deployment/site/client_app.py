@@ -18,7 +18,12 @@ from fedsemi.deployment.codec import (
     encode_introduction,
     encode_update,
 )
-from fedsemi.deployment.site.agreement import Agreement, memory_folder
+from fedsemi.deployment.site.agreement import (
+    Agreement,
+    allowed_by,
+    memory_folder,
+    read_plan,
+)
 from fedsemi.deployment.site.desk import Desk
 from fedsemi.deployment.site.memory_store import MemoryStore
 from fedsemi.errors import ConfigError, FedSemiError
@@ -61,8 +66,8 @@ def deployed_desk(context: Context) -> Desk:
 
     Nothing of the plan is built before the site has agreed to it.
     """
-    blueprint = read_blueprint(str(context.run_config["plan"]))
     folder = Path(_setting(context.node_config, "data"))
+    blueprint = read_plan(str(context.run_config["plan"]), allowed_by(folder))
     site = read_site(folder)
     agreement = Agreement(folder, blueprint, site)
     agreement.settle()

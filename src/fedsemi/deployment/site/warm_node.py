@@ -91,14 +91,26 @@ def answer(message: Message, context: Context, bundle: bytes, home: Path) -> Mes
     """Let the installed app answer, if the run is one of fedsemi's."""
     try:
         check_bundle(bundle, context.run_config)
-        return client(message, context)
+        reply = client(message, context)
+        if message.metadata.message_type == "query" and "failure" in reply.content:
+            # The site does not take part at all: whoever runs it should see why.
+            reason = str(reply.content["failure"]["reason"])
+            _note(home, f"run {context.run_id}: {reason}")
+        return reply
     except FedSemiError as refusal:
-        processes.add_line(home / REFUSALS, f"run {context.run_id}: {refusal}")
+        _note(home, f"run {context.run_id}: {refusal}")
         content = failure(refusal.code, str(refusal))
     except Exception as error:  # Flower's, for a message that no app answers
         logger.error("a message was not answered", exc_info=error)
         content = failure("FS2301", f"FS2301 {type(error).__name__}")
     return Message(content, reply_to=message)
+
+
+def _note(home: Path, line: str) -> None:
+    """Show a refusal to whoever runs the site, once however often it is asked."""
+    path = home / REFUSALS
+    if not path.exists() or line not in path.read_text("utf-8").splitlines():
+        processes.add_line(path, line)
 
 
 def _carry_out(address: str, home: Path, token: str) -> None:
