@@ -95,3 +95,20 @@ def test_methods_need_something_to_be_compared_on() -> None:
 def test_settings_beside_a_config_are_refused(small_config) -> None:
     with pytest.raises(ConfigError, match="settings go with sites"):
         fedsemi.compare(["fedavg"], small_config, device="cpu")
+
+
+def test_a_method_whose_code_has_changed_is_run_again(
+    arrays: fedsemi.Sites, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small: dict[str, Any] = SMALL | {"seeds": 1, "out": tmp_path / "records"}
+    monkeypatch.syspath_prepend(tmp_path)
+    for power in ("0.5", "2.0"):
+        (tmp_path / "powers.py").write_text(
+            "import fedsemi\n"
+            "class Power(fedsemi.SemiAveraging):\n"
+            "    def contributions(self, updates):\n"
+            f"        scores = [update.num_pseudo ** {power} for update in updates]\n"
+            "        return fedsemi.shares_by(scores, updates)\n"
+        )
+        fedsemi.compare(["powers:Power"], arrays, **small)
+    assert len(read_records(tmp_path / "records")) == 2

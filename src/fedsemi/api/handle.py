@@ -132,7 +132,7 @@ class Run:
 
     def __repr__(self) -> str:
         stages = ", ".join(
-            f"{stage['rounds']} rounds of {stage['method']}"
+            f"{stage['rounds']} {_rounds(stage['rounds'])} of {stage['method']}"
             for stage in self.config["stages"]
         )
         state = "" if self.finished else " (unfinished)"
@@ -161,6 +161,10 @@ class Run:
     def _tested(self) -> list[dict[str, Any]]:
         rows = round_rows(self._content)
         return [row for row in rows if row[SCORES[0]] is not None]
+
+
+def _rounds(count: int) -> str:
+    return "round" if count == 1 else "rounds"
 
 
 def load(folder: str | PathLike[str]) -> Run:

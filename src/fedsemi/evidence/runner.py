@@ -14,7 +14,7 @@ from rich.console import Console
 from fedsemi.config.experiment import Experiment
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import Interrupted, RunInUse
-from fedsemi.evidence.jobs import Job, Plan
+from fedsemi.evidence.jobs import Job, Plan, key_of
 from fedsemi.evidence.records import Record, make_record, write_record
 from fedsemi.runs.folder import MODEL, RunFolder
 from fedsemi.simulation.build import Simulation, build
@@ -110,7 +110,7 @@ class Runner:
         return run.absolute() / MODEL if done else None
 
     def _warm_up_folder(self, experiment: Experiment) -> Path:
-        return self._work / f"warm-{experiment.sha256[:16]}"
+        return self._work / f"warm-{key_of(experiment)}"
 
     def _train(self, run: Path, simulation: Simulation, label: str) -> None:
         seed, stages = simulation.experiment.seed, simulation.experiment.stages
