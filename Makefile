@@ -13,8 +13,8 @@ TORTURED := tests/reliability tests/server/test_gate.py tests/server/test_guard.
 	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
 .DEFAULT_GOAL := help
-.PHONY: help configs demo federation test test-deployment test-slow torture bench check format clean \
-	lock wheel sbom release audit
+.PHONY: help configs errors demo federation test test-deployment test-slow torture bench check format clean \
+	lock wheel sbom release audit tag
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -44,6 +44,9 @@ torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts
 configs: $(VENV)/core ## Write the configs of the paper anew, from the profile `paper`
 	$(BIN)/python -m fedsemi.evidence.shipped
 
+errors: $(VENV)/core ## Write docs/errors.md anew, from the table of codes
+	$(BIN)/python -m fedsemi.text.error_codes docs/errors.md
+
 check: $(VENV)/dev ## Lint, type-check, and check who imports whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -72,6 +75,9 @@ release: wheel sbom ## Make all files of a release, with their SHA-256, in dist
 audit: $(RELEASE)/ready ## Ask a service for known holes in what is deployed (network)
 	$(RELEASE)/bin/pip-audit --require-hashes --disable-pip \
 		-r requirements/deploy.txt -r requirements/torch.txt
+
+tag: ## Tag this commit as the release that its files say
+	$(PYTHON) tools/tag.py
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) $(RELEASE) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis build

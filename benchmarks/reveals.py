@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.common import Section
-from fedsemi.client.wire import METRICS
+from fedsemi.client.wire import USUAL_METRICS
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Client
 from fedsemi.data.dataset import ImageSet
@@ -42,6 +42,8 @@ SIMULATED, JUDGED = 200, 100
 ALPHA = 0.3
 """Of the Dirichlet distribution that histograms are drawn from."""
 ATTACKERS = ("linear", "forest", "nearest", "analytic")
+SENT = USUAL_METRICS.union(*(method.own_metrics for method in METHODS.own.values()))
+"""Names of the numbers that sites send for the log."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ def sources(update: Update, before: Weights) -> dict[str, Table]:
         if value.is_floating_point()
     }
     # A site does not send what it has nothing of.
-    metrics = [update.metrics.get(key, 0.0) for key in sorted(METRICS)]
+    metrics = [update.metrics.get(key, 0.0) for key in sorted(SENT)]
     found = {
         "counts and metrics": np.array([update.num_pseudo, *metrics], dtype=np.float64),
         "the head's bias": change["head.bias"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,11 @@ from fedsemi.objectives.workbench import LocalTraining, Setup, Workbench
 from fedsemi.seeds import Streams
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.use.session import train
+
+_SHARED = Path(__file__).parents[2] / "shared" / "data"
+if _SHARED.is_dir():
+    # Worker processes and modules that look at import time must see it, too.
+    os.environ.setdefault("FEDSEMI_DATA", str(_SHARED))
 
 
 @pytest.fixture(autouse=True)

@@ -1,54 +1,64 @@
-"""The page of errors is complete and true."""
+"""The tree of errors: what they say, how they travel, what they suggest."""
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator
-from pathlib import Path
+import errno
+import pickle
+
+import pytest
 
 from fedsemi import errors
-
-ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "src" / "fedsemi"
-PAGE = ROOT / "docs" / "errors.md"
-CLASSES = {
-    name: each
-    for name, each in vars(errors).items()
-    if isinstance(each, type) and issubclass(each, errors.FedSemiError)
-}
+from fedsemi.errors import ClientFailed, DataError, lacks_memory, most_alike, nearest
 
 
-def codes(text: str) -> set[str]:
-    return set(re.findall(r"FS\d{4}", text))
+def test_an_error_without_a_code_has_that_of_its_kind() -> None:
+    assert str(DataError("no images")) == "FS3000 no images"
+    assert str(DataError("no images", "FS3001")) == "FS3001 no images"
 
 
-def test_every_code_in_the_source_is_on_the_page_and_the_other_way_round() -> None:
-    source = "\n".join(p.read_text("utf-8") for p in PACKAGE.rglob("*.py"))
-    assert codes(source) == codes(PAGE.read_text("utf-8"))
+def test_the_tree_at_the_top_has_each_kind_with_its_exit_code() -> None:
+    kinds = [errors.FedSemiError, *errors.FedSemiError.__subclasses__()]
+    for kind in kinds:
+        line = next(
+            line
+            for line in (errors.__doc__ or "").splitlines()
+            if kind.__name__ in line.split()
+        )
+        assert str(kind.exit_code) in line.split()
 
 
-def raised_in(path: Path) -> Iterator[tuple[str, int]]:
-    """List codes and exit codes of the errors that a module makes."""
-    # A picture that is refused is left out, or ends `fedsemi predict` as wrong data.
-    picture = {"Refused": errors.DataError} if "data" in path.parts else {}
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            made = (CLASSES | picture).get(node.func.id)
-            named = [word.value for word in node.keywords if word.arg == "code"]
-            for each in [*node.args, *named] if made else ():
-                for part in ast.walk(each):
-                    value = getattr(part, "value", None)
-                    if isinstance(value, str) and re.fullmatch(r"FS\d{4}", value):
-                        yield value, made.exit_code
+def test_a_failure_of_a_client_survives_the_way_out_of_a_worker() -> None:
+    failed = ClientFailed(client=7, round=12, reason="loss: not finite: nan")
+    again = pickle.loads(pickle.dumps(failed))
+    assert (again.client, again.round) == (7, 12)
+    assert (
+        str(again)
+        == str(failed)
+        == ("FS2301 client 7 failed in round 12: loss: not finite: nan")
+    )
 
 
-def test_the_exit_codes_on_the_page_are_those_of_the_errors() -> None:
-    exits = {each.default_code: {each.exit_code} for each in CLASSES.values()}
-    for path in PACKAGE.rglob("*.py"):
-        for code, number in raised_in(path):
-            exits.setdefault(code, set()).add(number)
-    rows = re.findall(r"^\| (FS\d{4}) \| (\d+|–) \|", PAGE.read_text("utf-8"), re.M)
-    page = {code: {int(number)} for code, number in rows if number != "–"}
-    assert exits == page
-    assert len(rows) == len(codes(PAGE.read_text("utf-8")))
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(errno.ENOMEM, "Cannot allocate"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"),
+        RuntimeError("could not create a primitive"),
+    ],
+)
+def test_a_lack_of_memory_is_known_by_any_of_its_faces(error: Exception) -> None:
+    assert lacks_memory(error)
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), ValueError("memory")])
+def test_other_errors_are_not_taken_for_a_lack_of_memory(error: Exception) -> None:
+    assert not lacks_memory(error)
+
+
+def test_the_nearest_name_is_suggested_whatever_its_case() -> None:
+    assert nearest("SEMIANAG", ["SemiAnAgg", "rscfed"]) == (
+        " (did you mean 'SemiAnAgg'?)"
+    )
+    assert nearest("xyz", ["SemiAnAgg", "rscfed"]) == ""
+    assert most_alike("rscfedd", ["RSCFed"], cutoff=0.95) is None

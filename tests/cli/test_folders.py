@@ -158,9 +158,9 @@ def test_init_lists_the_classes_and_says_what_it_took_for_none(
     make_site(tmp_path / "b", {"x-rays": 3})
     make_site(tmp_path / "t", {"cat": 2, "dog": 1})
     told = screen("init", "a", "b", "--test", "t")
-    assert "2 sites, 3 classes: federation.toml classes: cat 12, dog 11, eel 1" in told
+    assert "classes, the test folder included: cat 12, dog 11, eel 1" in told
     assert "taken for typing slips, not classes: dgo (dog)" in told
-    assert "b: taken as unlabeled, since no other site knows its only" in told
+    assert "b: taken as unlabeled, since no other site knows its sub-folders" in told
     assert "warning: the test folder has no 'eel' as a has" in told
 
 
@@ -188,7 +188,7 @@ def test_unlabeled_folder_can_be_checked_alone(
     assert result.exit_code == 65
     assert "FS3101 c: 1 of 8 images are unusable" in result.stdout
     assert "FS3402 1 exact duplicates" in result.stdout
-    assert len(Path("runs/check/left_out.csv").read_text().splitlines()) == 2
+    assert len(Path("runs/check/problems.csv").read_text().splitlines()) == 2
     (site / "bad.png").unlink()
     told = screen("check", "c")
     assert "FS3303 classes here: 0, training needs two" in told

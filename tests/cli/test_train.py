@@ -4,11 +4,18 @@ import json
 import os
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from fedsemi.cli import app
 from fedsemi.cli.commands import PANELS
+from fedsemi.cli.train import _result_table
+from fedsemi.errors import ConfigError, FedSemiError
+from fedsemi.report.run import read_run
+from fedsemi.text.screen import Screen
 
 CONFIG = """
 seed = 3
@@ -108,3 +115,77 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     commands = {e.name for entries in PANELS.values() for e in entries}
     assert len(commands) >= 25
     assert commands <= named
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "give a config, or a run with --resume DIR"),
+        (["c.toml", "--fork"], "--fork needs --resume DIR"),
+        (["c.toml", "--resume", "a", "--fork"], "--fork needs another folder"),
+        (
+            ["c.toml", "--resume", "a", "--fork", "--out", "./a"],
+            "--fork needs another folder",
+        ),
+        (["c.toml", "--resume", "a", "--out", "b"], "--resume continues in 'a'"),
+    ],
+)
+def test_options_that_contradict_are_named_before_anything_is_read(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["run", *words])
+    assert isinstance(done.exception, ConfigError)
+    assert done.exception.code == "FS4107" and said in str(done.exception)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_run_of_a_coordinator_is_continued_by_the_coordinator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("coordinator/run", "coordinator/enrolled"):
+        Path(folder).mkdir(parents=True)
+    Path("coordinator/plan.json").touch()
+    done = CliRunner().invoke(app, ["run", "--resume", "coordinator/run"])
+    assert isinstance(done.exception, ConfigError)
+    assert done.exception.code == "FS1125"
+    assert "`fedsemi server coordinator`" in str(done.exception)
+
+
+def test_a_run_without_a_name_is_called_after_its_config(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "small.toml", "--workers", "1", "--set", "stages.1.rounds=0"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.exception
+    assert (tmp_path / "runs" / "small" / "summary.json").is_file()
+    assert "records in runs/small" in done.output
+    again = CliRunner().invoke(app, words)
+    assert isinstance(again.exception, FedSemiError)
+    assert again.exception.code == "FS1402"
+    assert CliRunner().invoke(app, [*words, "--overwrite"]).exit_code == 0
+
+
+def scores(accuracy: float, auc: float | None) -> dict[str, float | None]:
+    return {"accuracy": accuracy, "balanced_accuracy": accuracy / 2, "auc": auc}
+
+
+def test_the_last_table_says_how_many_tests_its_mean_is_of(real_run: Path) -> None:
+    stage = {
+        "stage": 1,
+        "method": "semianagg",
+        "last_round": scores(0.5, 0.75),
+        "mean_of_last_10": scores(0.25, None),
+        "best_round_on_test_set": scores(1.0, 1.0),
+    }
+    console = Screen(file=StringIO(), width=100)
+    console.print(_result_table({"stages": [stage]}, read_run(real_run)))
+    assert isinstance(console.file, StringIO)
+    rows = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
+    assert rows[1:] == [
+        "2 semianagg last round 50.00% 25.00% 75.00%",
+        "2 semianagg mean of the last 2 25.00% 12.50% –",
+        "2 semianagg best round on test set 100.00% 50.00% 100.00%",
+    ]

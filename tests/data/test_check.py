@@ -69,7 +69,44 @@ def test_leak_mixed_modes_and_uncovered_classes_are_found(tmp_path: Path) -> Non
     test = make_site(tmp_path / "t", {"cat": 2}, start=70)
     shutil.copy(test / "cat" / "70.png", a / "cat" / "70.png")
     report = check(wish(a, test=str(test)), 8)
-    assert texts(report, True) == ["FS3401 1 training images are also tested on (a: 1)"]
+    assert texts(report, True) == [
+        "FS3401 1 training images are also tested on (a: 1); first: a/cat/70.png"
+    ]
+    assert [(it.site, it.file) for it in report.tested] == [("a", "cat/70.png")]
     notes = texts(report, False)
     assert "FS3104 a mixes modes: 5 L, 1 RGB" in notes
     assert "FS3303 no site has a labeled image of 'dog' to learn from" in notes
+
+
+def test_one_picture_under_two_classes_is_a_contradiction(tmp_path: Path) -> None:
+    a = make_site(tmp_path / "a", {"cat": 5, "dog": 5})
+    b = make_site(tmp_path / "b", {"": 2}, start=50)
+    shutil.copy(a / "cat" / "0.png", a / "dog" / "same.png")
+    shutil.copy(a / "cat" / "1.png", a / "cat" / "twin.png")  # no contradiction
+    shutil.copy(a / "cat" / "2.png", b / "same.png")  # nor this: it has no label
+    report = check(wish(a, b, allow_leak=True), 8)
+    assert {(it.site, it.file) for it in report.contradicting} == {
+        ("a", "cat/0.png"),
+        ("a", "dog/same.png"),
+    }
+    (note,) = [text for text in texts(report, False) if "FS3403" in text]
+    assert "is 'cat' here, but the same picture is a/dog/same.png (dog)" in note
+
+
+def test_links_to_folders_are_told_and_files_of_other_endings_counted(
+    tmp_path: Path,
+) -> None:
+    a = make_site(tmp_path / "a", {"cat": 5, "dog": 5})
+    elsewhere = make_site(tmp_path / "elsewhere", {"": 3}, start=70)
+    (a / "bird").symlink_to(elsewhere, target_is_directory=True)
+    (a / "cat" / "more").symlink_to(elsewhere, target_is_directory=True)
+    for name in ("x.heic", "y.HEIC", "notes.txt", "README"):
+        (a / name).write_bytes(b"?")
+    report = check(wish(a), 8)
+    assert [(it.file, it.code) for it in report.left_out] == [
+        ("bird", "FS3102"),
+        ("cat/more", "FS3102"),
+    ]
+    assert "link to a folder" in report.left_out[0].reason
+    (note,) = [text for text in texts(report, False) if "FS3106" in text]
+    assert "4 files" in note and "2 .heic" in note and "1 no ending" in note

@@ -87,10 +87,26 @@ def test_grey_federation_makes_one_channel() -> None:
     assert pixel(encoded(flat("RGB", (100, 200, 50))), Pixels(2, 1)) == [153]
 
 
+@pytest.mark.parametrize("kind", ["PNG", "TIFF", "BMP", "GIF", "WEBP"])
+def test_common_formats_are_read(kind: str) -> None:
+    options = {"lossless": True} if kind == "WEBP" else {}
+    content = io.BytesIO()
+    flat("RGB", (250, 0, 0)).save(content, kind, **options)
+    assert pixel(content.getvalue(), Pixels(2)) == [250, 0, 0]
+
+
 def test_other_formats_are_not_opened() -> None:
-    for kind in ("GIF", "BMP", "PPM", "WEBP"):
-        with pytest.raises(Refused, match="not a PNG, JPEG or TIFF"):
+    for kind in ("PPM", "TGA"):
+        with pytest.raises(Refused, match="not a PNG, JPEG, TIFF, BMP, GIF or WebP"):
             pixel(encoded(flat("L", 0), kind))
+
+
+def test_a_picture_that_moves_is_refused_not_cut_to_its_first_frame() -> None:
+    content = io.BytesIO()
+    frames = [flat("L", value) for value in (0, 90, 200)]
+    frames[0].save(content, "GIF", save_all=True, append_images=frames[1:])
+    with pytest.raises(Refused, match="moves"):
+        pixel(content.getvalue())
 
 
 def test_every_truncation_is_noticed() -> None:

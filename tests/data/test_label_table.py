@@ -64,7 +64,7 @@ def test_path_outside_is_refused_with_its_line(path: str) -> None:
     ("content", "part"),
     [
         (b"", "is empty"),
-        (b"file;label\na;NV\n", "use commas"),
+        (b"bild;klasse\na;NV\n", "columns are 'bild, klasse'"),
         (b"name,label\n", "'file' and 'label'"),
         (b"file,label,label\n", "each once"),
         (b'file,label\n"a"b,NV\n', "line 2"),

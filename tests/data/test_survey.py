@@ -1,6 +1,9 @@
 from pathlib import Path
 
+import pytest
+
 from fedsemi.data.survey import classes_and_slips, propose, survey
+from fedsemi.errors import DataError
 
 from .pictures import make_site
 
@@ -66,3 +69,23 @@ def test_folder_of_sites_is_recognized(tmp_path: Path) -> None:
     assert not survey(tmp_path / "all" / "a").sites
     table_site(tmp_path / "flat" / "c", ["cat", "dog"])
     assert survey(tmp_path / "flat").sites == ("c",)
+
+
+def test_folders_named_after_dates_are_no_classes(tmp_path: Path) -> None:
+    a = make_site(tmp_path / "a", {"cat": 5, "dog": 5})
+    b = make_site(tmp_path / "b", {"2021": 3, "2022-03": 3}, start=50)
+    found = propose([survey(a), survey(b)])
+    assert found.settings.classes == ["cat", "dog"]
+    assert found.settings.labels == {"a": "folders", "b": "none"}
+    assert [site.name for site in found.unlabeled] == ["b"]
+
+
+def test_a_table_with_semicolons_is_read_and_strange_columns_are_named(
+    tmp_path: Path,
+) -> None:
+    a = make_site(tmp_path / "a", {"": 2})
+    (a / "labels.csv").write_text("file;label\n0.png;cat\n1.png;dog\n")
+    assert survey(a).classes == {"cat": 1, "dog": 1}
+    (a / "labels.csv").write_text("picture,diagnosis\n0.png,cat\n")
+    with pytest.raises(DataError, match="'picture, diagnosis'"):
+        survey(a)

@@ -8,10 +8,19 @@ from typing import Any
 import pytest
 
 from fedsemi.errors import ConfigError
-from fedsemi.evidence.catalogue import find, only, setting
+from fedsemi.evidence.catalogue import (
+    Artefact,
+    Cell,
+    Chart,
+    Setting,
+    find,
+    only,
+    setting,
+)
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.profiles import NAMES, read_profile
+from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.render import notes_of
 
 
@@ -67,6 +76,8 @@ def test_every_setting_makes_a_valid_config_in_every_profile(name: str) -> None:
 def test_an_unknown_name_is_answered_with_the_nearest_one() -> None:
     with pytest.raises(ConfigError, match="did you mean 'table1'"):
         find(["tabel1"], CATALOGUE)
+    with pytest.raises(ConfigError, match="did you mean 'fig4'"):
+        find(["all", "fgi4"], CATALOGUE)
 
 
 def test_only_takes_lists_of_data_sets_and_methods() -> None:
@@ -74,6 +85,47 @@ def test_only_takes_lists_of_data_sets_and_methods() -> None:
     assert only(settings, "svhn") == settings[:2]
     assert only(settings, "/lower") == [settings[0], settings[2]]
     assert only(settings, "svhn,isic18/upper") == [settings[1], settings[3]]
+    assert only(settings, None) == settings
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("svnh", "did you mean 'svhn'"),
+        ("svhn,isic", "has 'isic' (did you mean 'isic18'?)"),
+        ("/uper", "did you mean 'upper'"),
+        ("svhn/lower,rscfed", "has 'rscfed'; there is lower, upper"),
+    ],
+)
+def test_only_refuses_what_is_not_asked_for(pattern: str, said: str) -> None:
+    settings = [setting(d, a) for d in ("svhn", "isic18") for a in ("lower", "upper")]
+    with pytest.raises(ConfigError) as error:
+        only(settings, pattern)
+    assert error.value.code == "FS4104" and said in str(error.value)
+
+
+def test_all_means_the_papers_and_no_question() -> None:
+    everything = CATALOGUE | QUESTIONS
+    assert find(["all"], everything) == list(CATALOGUE.values())
+    assert find(["q1", "table2", "q1"], everything) == [
+        QUESTIONS["q1"],
+        CATALOGUE["table2"],
+    ]
+
+
+def test_an_artefact_needs_each_run_once_whether_for_a_cell_or_a_plot() -> None:
+    a, b = setting("svhn", "lower"), setting("svhn", "upper")
+    cells = (Cell("x", a), Cell("y", a, "auc"))
+    made = Artefact("t", "", cells, (Chart("curves", "", (b, a)),))
+    assert made.settings == (a, b)
+
+
+def test_a_setting_is_the_same_in_whatever_order_it_is_written() -> None:
+    one = setting("svhn", "lower", num_clients=5, labeled_clients=2)
+    assert one == setting("svhn", "lower", labeled_clients=2, num_clients=5)
+    assert one.label == "svhn/lower labeled_clients=2 num_clients=5"
+    less = Setting("svhn", "semianagg", (), 4)
+    assert less.label == "svhn/semianagg without client 4"
 
 
 def test_an_override_changes_all_data_sets_or_the_one_it_names() -> None:

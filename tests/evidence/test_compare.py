@@ -7,7 +7,7 @@ import pytest
 from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import ConfigError
 from fedsemi.evidence.catalogue import Setting
-from fedsemi.evidence.compare import OwnConfig, comparison_of
+from fedsemi.evidence.compare import OwnConfig, comparison_of, read_own
 from fedsemi.evidence.jobs import job_of
 from fedsemi.simulation.build import build
 
@@ -41,3 +41,62 @@ def test_a_config_of_one_stage_has_no_warm_up(small_config):
     assert arms == ["lower", "semianagg"]
     with pytest.raises(ConfigError, match="FS4140"):
         comparison_of(own, ["warm-up"])
+
+
+def stages(config, arm):
+    own = OwnConfig("small", make_experiment(config))
+    made = own.experiment(Setting("synthetic", arm), 3)
+    return [stage.model_dump(exclude_unset=True) for stage in made.stages]
+
+
+def test_a_method_takes_over_the_settings_that_it_knows(small_config):
+    small_config["stages"][-1] |= {"labeled_share": 0.3, "sharpness": 2.0}
+    before, last = stages(small_config, "uniform-semi")
+    assert before["method"] == "supervised" and before["rounds"] == 2
+    assert (last["method"], last["rounds"]) == ("uniform-semi", 2)
+    assert last["labeled_share"] == 0.3 and last["learner"]["cutoff"] == 0.3
+    assert "sharpness" not in last, "which only SemiAnAgg has"
+
+
+def test_the_method_of_the_config_keeps_all_its_settings(small_config):
+    small_config["stages"][-1]["sharpness"] = 2.0
+    assert stages(small_config, "semianagg")[-1]["sharpness"] == 2.0
+
+
+def test_bounds_train_on_labels_for_as_long_as_the_methods(small_config):
+    for bound in ("lower", "upper"):
+        (only,) = stages(small_config, bound)
+        assert (only["method"], only["rounds"]) == ("supervised", 4)
+
+
+def test_the_warm_up_is_what_comes_before_the_last_stage(small_config):
+    (only,) = stages(small_config, "warm-up")
+    assert (only["method"], only["rounds"]) == ("supervised", 2)
+
+
+def test_a_method_that_is_named_twice_or_is_the_lower_bound_has_one_row(small_config):
+    own = OwnConfig("small", make_experiment(small_config))
+    made = comparison_of(own, ["fedavg", "warm-up", "fedavg"])
+    assert [each.arm for each in made.settings] == ["warm-up", "fedavg"]
+    assert made.tests == (), "SemiAnAgg is not among them"
+
+
+def test_folders_of_real_sites_cannot_be_compared(tmp_path):
+    config = tmp_path / "own.toml"
+    config.write_text(
+        '[data]\nname = "folders"\nimage_size = 8\n'
+        '[sites]\nfolders = ["a"]\nclasses = ["x", "y"]\n'
+        '[model]\nname = "resnet8"\n[[stages]]\nmethod = "supervised"\nrounds = 1\n'
+    )
+    with pytest.raises(ConfigError, match="FS4107 compare needs a simulation"):
+        read_own(config, [])
+
+
+def test_a_comparison_is_named_after_its_config(tmp_path):
+    config = tmp_path / "mine.v2.toml"
+    config.write_text(
+        '[data]\nname = "synthetic"\n[model]\nname = "resnet8"\n'
+        '[[stages]]\nmethod = "supervised"\nrounds = 1\n'
+    )
+    own = read_own(config, ["seed=7"])
+    assert (own.name, own.base.seed) == ("mine.v2", 7)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fedsemi.evidence.catalogue import Setting, setting
-from fedsemi.evidence.jobs import Plan, make_plan
+from fedsemi.evidence.jobs import Plan, job_of, make_plan
 from fedsemi.evidence.profiles import Profile, read_profile
 
 
@@ -50,3 +50,54 @@ def test_an_upper_bound_may_start_from_the_warm_up_of_the_methods(
         both, read_profile("smoke", ("upper_warm_up=false",)), 1, tmp_path
     )
     assert alone.jobs[0].warm_up is None and alone.jobs[0].key != upper.key
+
+
+def test_a_whole_seed_comes_before_the_next(tiny: Profile, tmp_path: Path) -> None:
+    both = [setting("isic18", "semianagg"), setting("isic18", "rscfed")]
+    plan = make_plan([*both, both[0]], tiny, 2, tmp_path)
+    assert [(job.seed, job.setting.arm) for job in plan.jobs] == [
+        (1, "semianagg"),
+        (1, "rscfed"),
+        (2, "semianagg"),
+        (2, "rscfed"),
+    ]
+
+
+def test_what_begins_at_a_warm_up_keeps_its_stage_with_no_rounds(plan: Plan) -> None:
+    # The number of a stage is part of its seed, so it must stay the second one.
+    job = plan.jobs[1]
+    begun = job.begun(Path("/warm/model.safetensors"))
+    assert [stage.rounds for stage in begun.stages] == [0, 2]
+    assert begun.start == "/warm/model.safetensors"
+    assert begun.stages[1] == job.experiment.stages[1]
+    assert begun.model_copy(update={"stages": [], "start": None}) == (
+        job.experiment.model_copy(update={"stages": []})
+    )
+
+
+def test_arms_of_one_seed_share_their_warm_up_and_seeds_do_not(
+    tiny: Profile, tmp_path: Path
+) -> None:
+    two = [setting("isic18", arm) for arm in ("semianagg", "rscfed")]
+    a, b, c, _ = make_plan(two, tiny, 2, tmp_path).jobs
+    assert a.warm_up == b.warm_up is not None
+    assert a.warm_up != c.warm_up
+
+
+def test_a_run_of_one_stage_has_no_warm_up(tiny: Profile) -> None:
+    job = job_of(setting("isic18", "lower"), 1, tiny)
+    assert job.warm_up is None and not job.is_warm_up
+    assert job_of(setting("isic18", "warm-up"), 1, tiny).is_warm_up
+
+
+def test_a_key_is_short_and_stays_the_same(tiny: Profile) -> None:
+    one = setting("isic18", "semianagg")
+    keys = {job_of(one, 1, tiny).key for _ in range(2)}
+    (key,) = keys
+    assert len(key) == 16 and int(key, 16) >= 0
+    assert job_of(one, 1, tiny).experiment.sha256.startswith(key)
+
+
+def test_only_encoders_without_labels_are_probed(tiny: Profile) -> None:
+    assert job_of(setting("isic18", "fedbarlow"), 1, tiny).probes
+    assert not job_of(setting("isic18", "semianagg"), 1, tiny).probes

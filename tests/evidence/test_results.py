@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+from tests.evidence import made
+
 from fedsemi.evidence.catalogue import Artefact, Cell, Setting, setting
 from fedsemi.evidence.jobs import job_of
 from fedsemi.evidence.profiles import Profile
@@ -78,3 +81,94 @@ def test_the_upper_bound_ignores_who_has_labels() -> None:
     part = Setting("svhn", "semianagg", (("labeled_fraction", 0.1), ("num_clients", 5)))
     assert part.bound("upper") == setting("svhn", "upper", num_clients=5)
     assert part.bound("warm-up").partition == part.partition
+
+
+OURS_ALONE, SEMI = setting("isic18", "semianagg"), setting("isic18", "fedavg-semi")
+
+
+def test_methods_are_compared_on_the_seeds_that_both_have(tiny: Profile) -> None:
+    evidence = made.evidence_of(
+        tiny,
+        {
+            OURS_ALONE: [made.record(0.6), made.record(0.7), None],
+            SEMI: [None, made.record(0.5), made.record(0.1)],
+        },
+    )
+    cells = (Cell("x", OURS_ALONE), Cell("y", SEMI))
+    table = Artefact("table0", "", cells, tests=(OURS_ALONE,))
+    accuracy, balanced = evidence.comparisons(table)
+    assert (accuracy.metric, balanced.metric) == ("accuracy", "balanced_accuracy")
+    assert accuracy.other == SEMI and accuracy.test.n == 1
+    assert accuracy.test.mean == pytest.approx(20)
+
+
+def test_a_method_is_not_compared_across_data_sets_or_partitions(tiny: Profile) -> None:
+    other_data = setting("svhn", "fedavg-semi")
+    other_part = setting("isic18", "fedavg-semi", num_clients=5)
+    every = (OURS_ALONE, other_data, other_part, setting("isic18", "upper"))
+    evidence = made.evidence_of(tiny, {each: [made.record(0.5)] for each in every})
+    cells = tuple(Cell("x", each) for each in every)
+    table = Artefact("table0", "", cells, tests=(OURS_ALONE,))
+    assert {each.other.arm for each in evidence.comparisons(table)} == {"upper"}
+
+
+def test_the_gap_is_that_of_the_seeds_that_method_and_bounds_have(
+    tiny: Profile,
+) -> None:
+    record = made.record
+    evidence = made.evidence_of(
+        tiny,
+        {
+            setting("isic18", "warm-up"): [record(0.2), record(0.4)],
+            setting("isic18", "upper"): [record(0.8), None],
+            OURS_ALONE: [record(0.5), record(0.9)],
+        },
+    )
+    (line,) = evidence.lines(Artefact("t", "", (Cell("x", OURS_ALONE),)))
+    # Seed 1 alone: (50 - 20) / (80 - 20). The score is the mean of both seeds.
+    assert line.gap == pytest.approx(0.5)
+    assert line.ours is not None and line.ours.mean == pytest.approx(70)
+
+
+def test_without_a_bound_there_is_no_gap(tiny: Profile) -> None:
+    evidence = made.evidence_of(tiny, {OURS_ALONE: [made.record(0.5)]})
+    (line,) = evidence.lines(Artefact("t", "", (Cell("x", OURS_ALONE, paper=70.0),)))
+    assert line.gap is None and line.paper_gap is None
+
+
+def test_a_probe_is_a_number_without_gap_and_verdict(tiny: Profile) -> None:
+    encoder = setting("isic18", "fedbarlow")
+    probed = made.record(0.9, probe={"all": {"accuracy": 0.5}})
+    evidence = made.evidence_of(tiny, {encoder: [probed]})
+    cell = Cell("x", encoder, paper=59.91, source="probe-all")
+    (line,) = evidence.lines(Artefact("t", "", (cell,)))
+    assert line.ours is not None and line.ours.mean == 50
+    assert (line.gap, line.paper_gap, line.verdict) == (None, None, "")
+
+
+def test_a_variant_of_ours_is_not_held_against_the_papers_number(
+    tiny: Profile,
+) -> None:
+    # The paper has one number for both rules, so their difference is no claim.
+    released = setting("isic18", "semianagg-released")
+    both = {OURS_ALONE: [made.record(0.6)], released: [made.record(0.5)]}
+    cells = (Cell("x", OURS_ALONE, paper=72.24), Cell("y", released, paper=72.24))
+    _, line = made.evidence_of(tiny, both).lines(Artefact("t", "", cells))
+    assert line.verdict == "SemiAnAgg +10.0, one seed"
+
+
+def test_the_upper_bound_is_compared_with_the_partition_of_its_table(
+    tiny: Profile,
+) -> None:
+    part = setting("isic18", "semianagg", labeled_fraction=0.1)
+    upper = setting("isic18", "upper")
+    both = {part: [made.record(0.6)], upper: [made.record(0.8)]}
+    cells = (Cell("u", upper, paper=80.78), Cell("x", part, paper=70.39))
+    line, _ = made.evidence_of(tiny, both).lines(Artefact("t", "", cells))
+    assert line.verdict == "SemiAnAgg -20.0, one seed (paper -10.39)"
+
+
+def test_records_of_other_settings_are_not_found(tiny: Profile) -> None:
+    evidence = made.evidence_of(tiny, {SEMI: [made.record(0.5)]})
+    assert evidence.found(OURS_ALONE) == {}
+    assert evidence.scores(SEMI, "accuracy") == {1: pytest.approx(50)}

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from fedsemi.errors import Interrupted
+from fedsemi.errors import Interrupted, RunInUse
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.jobs import Job, Plan, job_of
 from fedsemi.evidence.profiles import Profile
-from fedsemi.evidence.records import Record, read_records
+from fedsemi.evidence.records import Record, read_records, write_record
 from fedsemi.evidence.runner import Runner
 from fedsemi.simulation.build import build
 from fedsemi.simulation.conduct import conduct
@@ -90,3 +90,65 @@ def test_a_signal_is_told_as_something_to_continue(
     monkeypatch.setattr(Runner, "run_job", interrupted)
     with pytest.raises(Interrupted, match="same command goes on"):
         runner.run(lambda job, record: None)
+
+
+def test_a_job_that_another_process_has_is_left_to_it_and_looked_at_again(
+    plan: Plan, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def taken(self: Runner, job: Job) -> Record:
+        asked.append(job.setting.arm)
+        if job is plan.jobs[0]:
+            raise RunInUse("somebody works there")
+        write_record(plan.folder, job, {"seed": 1})
+        return {}
+
+    def others_end(seconds: float) -> None:
+        write_record(plan.folder, plan.jobs[0], {"seed": 1})
+
+    monkeypatch.setattr(Runner, "run_job", taken)
+    monkeypatch.setattr("time.sleep", others_end)
+    told: list[str] = []
+    runner.run(lambda job, record: told.append(job.setting.arm))
+    # The other is run meanwhile; the taken one is tried once more, then awaited.
+    assert asked == ["fedavg-semi", "semianagg", "fedavg-semi"]
+    assert told == ["semianagg"] and not plan.todo
+
+
+def test_a_record_that_appears_meanwhile_is_not_made_again(
+    plan: Plan, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+
+    def both_at_once(self: Runner, job: Job) -> Record:
+        ran.append(job.setting.arm)
+        for each in plan.jobs:
+            write_record(plan.folder, each, {})
+        return {}
+
+    monkeypatch.setattr(Runner, "run_job", both_at_once)
+    runner.run(lambda job, record: None)
+    assert ran == ["fedavg-semi"]
+
+
+def test_a_client_that_is_left_out_has_no_share_and_changes_the_result(
+    plan: Plan, runner: Runner, tiny: Profile
+) -> None:
+    one = plan.jobs[1].setting
+    less = job_of(Setting(one.dataset, one.arm, one.partition, 2), 1, tiny)
+    record = runner.run_job(less)
+    assert record["without"] == 2
+    assert set(record["clients"]["contribution"]) == {"1"}
+    assert plan.record_path(less) != plan.record_path(plan.jobs[1])
+
+
+def test_an_encoder_without_labels_is_probed_with_all_and_with_few_labels(
+    plan: Plan, runner: Runner, tiny: Profile
+) -> None:
+    one = Setting("isic18", "fedbarlow", plan.jobs[1].setting.partition)
+    probe = runner.run_job(job_of(one, 1, tiny))["probe"]
+    assert probe.keys() == {"all", "labeled"}
+    for scores in probe.values():
+        assert scores.keys() == {"accuracy", "balanced_accuracy", "auc"}
+        assert 0 <= scores["accuracy"] <= 1

@@ -97,6 +97,18 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "List the methods with what a site sends, or show the settings of one.",
         ),
         Entry(
+            "settings",
+            "settings:settings",
+            "Print every setting with its type, default and meaning, or those of one "
+            "section.",
+        ),
+        Entry(
+            "configs",
+            "configs:configs",
+            "List the configs that come with fedsemi, or copy one to the current "
+            "folder.",
+        ),
+        Entry(
             "datasets",
             "data:datasets",
             "List the data sets: whether they are at hand, their licenses and sources.",

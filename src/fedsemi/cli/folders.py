@@ -18,7 +18,7 @@ from fedsemi.config.experiment import load_config
 from fedsemi.data.check import Finding, Report
 from fedsemi.data.check import check as check_folders
 from fedsemi.data.checksums import write_manifest
-from fedsemi.data.label_table import LEFT_OUT, write_left_out
+from fedsemi.data.label_table import LEFT_OUT, PROBLEMS, write_left_out
 from fedsemi.data.site_settings import SitesSettings
 from fedsemi.data.sites import FolderFederation
 from fedsemi.data.starter import starter_config
@@ -71,7 +71,9 @@ def init(
     console = Screen()
     sites = "1 site" if len(seen) == 1 else f"{len(seen)} sites"
     console.print(f"{sites}, {len(settings.classes)} classes: {out}")
-    for line in (f"classes: {counted(proposal.counts)}", *_conclusions(proposal)):
+    where = ", the test folder included" if test else ""
+    known = f"classes{where}: {counted(proposal.counts)}"
+    for line in (known, *_conclusions(proposal)):
         console.print(line, highlight=False)
     if len(seen) == 1 and seen[0].sites:
         for hint in _instead(seen[0], out):
@@ -87,8 +89,8 @@ def _conclusions(proposal: Proposal) -> Iterator[str]:
         yield f"taken for typing slips, not classes: {', '.join(slips)}"
     for site in proposal.unlabeled:
         yield (
-            f"{site.name}: taken as unlabeled, since no other site knows its only "
-            f"sub-folder '{', '.join(site.classes)}' as a class"
+            f"{site.name}: taken as unlabeled, since no other site knows its "
+            f"sub-folders as classes ({', '.join(site.classes)})"
         )
     for name, sites in proposal.untested.items():
         yield (
@@ -123,7 +125,7 @@ def check(
             "--write-manifest", help="Write size and SHA-256 of every usable image."
         ),
     ] = False,
-    out: Annotated[Path, typer.Option(help="Folder for left_out.csv.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for problems.csv.")] = Path(
         "runs/check"
     ),
 ) -> None:
@@ -152,9 +154,12 @@ def check(
         for folder, site in zip(paths, report.everyone, strict=True):
             entries = dict(zip(site.files, site.entries, strict=True))
             console.print(f"wrote {write_manifest(Path(folder), entries)}")
-    if report.left_out:
-        write_left_out(make_folder(out) / LEFT_OUT, report.left_out)
-        console.print(f"{len(report.left_out)} left out, listed in {out / LEFT_OUT}")
+    if report.problems:
+        write_left_out(make_folder(out) / PROBLEMS, report.problems)
+        console.print(
+            f"{len(report.problems)} to look at ({len(report.left_out)} of them left "
+            f"out), listed in {out / PROBLEMS}"
+        )
     if stops := [finding for finding in report.findings if finding.stops]:
         console.print(_way_out(stops), soft_wrap=True, highlight=False)
         raise typer.Exit(DataError.exit_code)

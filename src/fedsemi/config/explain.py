@@ -28,11 +28,25 @@ def known(where: str, name: str, names: Collection[str], *more: str) -> None:
 def unknown_key(where: str, known: Sequence[str]) -> ConfigError:
     """Refuse a key, and suggest the nearest known one."""
     key = where.rsplit(".", 1)[-1]
+    if key == where and (places := _elsewhere(key)):
+        return ConfigError(
+            f"unknown key '{key}'; did you mean {' or '.join(places)}? `fedsemi "
+            f"settings {key}` says more",
+            code="FS4101",
+        )
     return ConfigError(
         f"unknown key '{where}'{nearest(key, known)}; known are "
         f"{', '.join(sorted(known))}",
         code="FS4101",
     )
+
+
+def _elsewhere(key: str) -> list[str]:
+    """Find a key that was written without its section."""
+    # It describes the classes that are checked here, so it comes after them.
+    from fedsemi.config.described import meant
+
+    return meant(key)
 
 
 def explained(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +13,9 @@ from fedsemi.data.augment import pre_size
 from fedsemi.data.dataset import UNKNOWN
 from fedsemi.data.folder import SiteData, bad_parts, read_site
 from fedsemi.data.folder_labels import foreign_remedy
-from fedsemi.data.label_table import FOREIGN, LeftOut
+from fedsemi.data.label_table import FOREIGN, PROBLEMS, LeftOut
 from fedsemi.data.site_settings import SitesSettings
-from fedsemi.data.sites import hold_out, overlap
+from fedsemi.data.sites import hold_out
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,16 @@ class Report:
     megabytes: float
     """Of the decoded images, twice: once read, once dealt out."""
 
+    tested: tuple[LeftOut, ...] = ()
+    """Training images that are also tested on."""
+    contradicting: tuple[LeftOut, ...] = ()
+    """Images that stand under several classes."""
+
+    @property
+    def problems(self) -> list[LeftOut]:
+        """All that should be looked at, file by file."""
+        return [*self.left_out, *self.tested, *self.contradicting]
+
     @property
     def left_out(self) -> list[LeftOut]:
         """Everything that is not used."""
@@ -59,17 +69,21 @@ def check(settings: SitesSettings, image_size: int, seed: int = 1) -> Report:
         read_site(Path(settings.test), settings, side, True) if settings.test else None
     )
     everyone = [*sites, *([test] if test else [])]
+    tested = tuple(_also_tested(sites, test, settings, seed))
+    opposed = tuple(_opposed(everyone, settings.classes))
     findings = [
         *(finding for site in everyone for finding in _foreign(site)),
         *(finding for site in everyone for finding in _bad(site, settings.max_bad)),
         *(Finding(False, note, "") for site in everyone for note in site.notes),
         *_mixed(everyone),
         *_duplicates(sites),
-        *_leak(sites, test, settings, seed),
+        *_contradictions(opposed),
+        *_leak(tested, settings),
         *_coverage(sites, test, settings, seed),
     ]
     total = sum(site.images.numel() for site in everyone)
-    return Report(tuple(sites), test, tuple(findings), 2 * total / 2**20)
+    megabytes = 2 * total / 2**20
+    return Report(tuple(sites), test, tuple(findings), megabytes, tested, opposed)
 
 
 def duplicates(sites: Sequence[SiteData]) -> list[list[tuple[str, str]]]:
@@ -102,7 +116,7 @@ def _bad(site: SiteData, max_bad: float) -> list[Finding]:
     findings = []
     for what, bad, total in bad_parts(site):
         stops = len(bad) > max_bad * total
-        remedy = "repair or delete them (left_out.csv lists all)"
+        remedy = f"repair or delete them ({PROBLEMS} lists all)"
         limit = _above(len(bad) / total) if stops else None
         text = f"{len(bad)} of {total} {what}, limit {max_bad:.0%}; first: {bad[0]}"
         text = f"{bad[0].code} {site.name}: {text}"
@@ -144,20 +158,59 @@ def _duplicates(sites: Sequence[SiteData]) -> list[Finding]:
     ]
 
 
-def _leak(
-    sites: Sequence[SiteData], test: SiteData | None, settings: SitesSettings, seed: int
-) -> list[Finding]:
-    held_out, digests = _tested(sites, test, settings, seed)
-    found = overlap(sites, held_out, digests)
-    if not found:
+def _opposed(sites: Sequence[SiteData], classes: Sequence[str]) -> Iterator[LeftOut]:
+    """Yield each image whose very pixels stand under another class as well."""
+    places: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
+    for site in sites:
+        rows = zip(site.pixel_digests, site.files, site.labels.tolist(), strict=True)
+        for digest, file, label in rows:
+            if label != UNKNOWN:
+                places[digest].append((site.name, file, label))
+    for same in places.values():
+        if len({label for _, _, label in same}) == 1:
+            continue
+        for site_name, file, label in same:
+            others = [f"{s}/{f} ({classes[c]})" for s, f, c in same if c != label]
+            reason = f"is '{classes[label]}' here, but the same picture is {others[0]}"
+            yield LeftOut(site_name, file, "FS3403", reason)
+
+
+def _contradictions(opposed: Sequence[LeftOut]) -> list[Finding]:
+    if not opposed:
         return []
+    first = opposed[0]
+    text = (
+        f"FS3403 {len(opposed)} images stand under two classes; first: "
+        f"{first.site}/{first}"
+    )
+    return [Finding(False, text, f"{first.remedy} ({PROBLEMS} lists all)")]
+
+
+def _also_tested(
+    sites: Sequence[SiteData], test: SiteData | None, settings: SitesSettings, seed: int
+) -> Iterator[LeftOut]:
+    held_out, digests = _tested(sites, test, settings, seed)
+    for site, out in zip(sites, held_out, strict=True):
+        rows = zip(site.files, site.pixel_digests, out, strict=True)
+        for file, digest, apart in rows:
+            if not apart and digest in digests:
+                reason = "is learned from and tested on"
+                yield LeftOut(site.name, file, "FS3401", reason)
+
+
+def _leak(tested: Sequence[LeftOut], settings: SitesSettings) -> list[Finding]:
+    if not tested:
+        return []
+    found = Counter(it.site for it in tested)
     where = ", ".join(f"{name}: {count}" for name, count in found.items())
+    first = f"{tested[0].site}/{tested[0].file}"
     return [
         Finding(
             not settings.allow_leak,
-            f"FS3401 {sum(found.values())} training images are also tested on "
-            f"({where})",
-            "delete them on one side, or set allow_leak = true and trust no accuracy",
+            f"FS3401 {len(tested)} training images are also tested on ({where}); "
+            f"first: {first}",
+            f"delete them on one side ({PROBLEMS} lists all), or set allow_leak = true "
+            "and trust no accuracy",
         )
     ]
 

@@ -169,15 +169,13 @@ def load(
 def search_path(data_dir: Path | None = None) -> list[Path]:
     """Return the folders that data sets are looked for in, first to last.
 
-    A folder that is named, here or by the variable FEDSEMI_DATA, is the only one. The
-    last of the usual ones is for projects that lie beside each other and share data.
+    A folder that is named, here or by the variable FEDSEMI_DATA, is the only one.
     """
     if data_dir is not None:
         return [Path(data_dir).expanduser()]
     if named := os.environ.get("FEDSEMI_DATA"):
         return [Path(named).expanduser()]
-    home = Path.home() / ".cache" / "fedsemi"
-    return [Path("data"), home, Path("..") / "shared" / "data"]
+    return [Path("data"), Path.home() / ".cache" / "fedsemi"]
 
 
 def compact_file(name: str, data_dir: Path | None = None) -> Path | None:

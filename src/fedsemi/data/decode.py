@@ -22,13 +22,14 @@ Bytes = npt.NDArray[np.uint8]
 Range = tuple[float, float]
 
 PIXEL_LIMIT = 40_000_000
-FORMATS = ("PNG", "JPEG", "TIFF")
-PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "GIF", "WEBP")
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp")
 SCANS = (".dcm", ".nii", ".nii.gz")
 
 # In every thread and for good: a warning filter of one thread holds for all of them.
 warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 
+_MOVING = ("GIF", "WEBP")
 _DEEP = ("I;16", "I;16B", "I;16L", "I;16N", "I", "F")
 _PLAIN = ("1", "L", "RGB", "CMYK", "YCbCr", "HSV", "RGBX")
 _ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
@@ -122,6 +123,8 @@ def scale(values: npt.NDArray[Any], limits: Range) -> Image.Image:
 def _opened(content: bytes) -> Image.Image:
     image = Image.open(io.BytesIO(content), formats=FORMATS)
     check_size(*image.size)
+    if image.format in _MOVING and getattr(image, "n_frames", 1) > 1:
+        raise Refused("FS3104", "moves; save the one picture of it that is meant")
     return image
 
 
@@ -174,5 +177,5 @@ def _short(error: Exception) -> str:
     text = " ".join(str(error).split())
     # Pillow names the memory address of a buffer, which says nothing to anybody.
     if "BytesIO object" in text:
-        text = "not a PNG, JPEG or TIFF file"
+        text = "not a PNG, JPEG, TIFF, BMP, GIF or WebP file"
     return (text or type(error).__name__)[:80]

@@ -18,11 +18,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fedsemi.data.checksums import Entry, differs, read_manifest
+from fedsemi.data.checksums import MANIFEST, Entry, differs, read_manifest
 from fedsemi.data.client import Client
 from fedsemi.data.dataset import UNKNOWN, ImageSet
 from fedsemi.data.decode import Bytes, Pixels, decode, is_image
-from fedsemi.data.folder_labels import Known, known_labels, refuse_foreign
+from fedsemi.data.folder_labels import (
+    LABELS_FILE,
+    Known,
+    known_labels,
+    refuse_foreign,
+)
 from fedsemi.data.held_out import hold_out
 from fedsemi.data.label_table import FOREIGN, LeftOut
 from fedsemi.data.readers.files import kept
@@ -116,7 +121,15 @@ def read_site(
     refused |= {file: fact.refused for file, fact in found if fact.code}
     left_out += [LeftOut(name, f, *why) for f, why in sorted(refused.items())]
     site = _assembled(
-        name, usable, table, entries, labels, settings, left_out, len(files)
+        name,
+        usable,
+        table,
+        entries,
+        labels,
+        settings,
+        left_out,
+        len(files),
+        passed_over(folder),
     )
     for complaint in () if lenient else over_limit(site, settings.max_bad):
         raise complaint
@@ -172,10 +185,24 @@ def _listed(folder: Path, site: str) -> tuple[list[str], list[LeftOut]]:
     for name, regular in walk(folder):
         if is_image(name) and regular:
             files.append(name)
+        elif not regular and (folder / name).is_dir():
+            reason = "is a link to a folder; what is behind it is not read"
+            left_out.append(LeftOut(site, name, "FS3102", reason))
         elif is_image(name):
             reason = "is not a regular file (a link, pipe or device)"
             left_out.append(LeftOut(site, name, "FS3102", reason))
     return files, left_out
+
+
+def passed_over(folder: Path) -> Counter[str]:
+    """Count the files that do not claim to be pictures, by their endings."""
+    other = (name for name, regular in walk(folder) if regular and not is_image(name))
+    names = (name.rsplit("/", 1)[-1] for name in other)
+    return Counter(
+        f".{name.rsplit('.', 1)[-1].lower()}" if "." in name else "no ending"
+        for name in names
+        if name not in (LABELS_FILE, MANIFEST)
+    )
 
 
 def _hashed(
@@ -261,6 +288,7 @@ def _assembled(
     settings: SitesSettings,
     left_out: Sequence[LeftOut],
     num_files: int,
+    others: Counter[str],
 ) -> SiteData:
     good = [row for row, fact in enumerate(table.facts) if not fact.code]
     files = tuple(usable[row] for row in good)
@@ -278,7 +306,7 @@ def _assembled(
         left_out=(*left_out, *labels.left_out),
         num_files=max(num_files, len(left_out)),
         num_rows=labels.num_rows,
-        notes=tuple(_notes(site, files)),
+        notes=tuple(_notes(site, files, others)),
     )
 
 
@@ -289,8 +317,14 @@ def _group(file: str, labels: Known, patient: str | None) -> str | None:
     return found.group(1) if found else None
 
 
-def _notes(site: str, files: Sequence[str]) -> list[str]:
+def _notes(site: str, files: Sequence[str], others: Counter[str]) -> list[str]:
     notes = []
+    if others:
+        ends = ", ".join(f"{count} {end}" for end, count in others.most_common(6))
+        notes.append(
+            f"FS3106 {site}: {sum(others.values())} files are no pictures by their "
+            f"ending and passed over ({ends})."
+        )
     if not files:
         notes.append(f"FS3301 {site} has no usable images — it joins with weight 0.")
     same = Counter(unicodedata.normalize("NFC", name) for name in files)

@@ -13,6 +13,8 @@ from fedsemi.errors import DataError, most_alike, nearest
 from fedsemi.storage import write_whole
 
 LEFT_OUT = "left_out.csv"
+PROBLEMS = "problems.csv"
+"""What `fedsemi check` lists: left out, tested on, or of two classes."""
 COLUMNS = ("file", "label", "group")
 FOREIGN = "FS3202"
 """The code of what has a class that the federation does not know."""
@@ -35,14 +37,31 @@ class LeftOut:
         place = self.file if self.line is None else f"labels.csv line {self.line}"
         return f"{place}: {self.reason}"
 
+    @property
+    def remedy(self) -> str:
+        """What somebody can do about it."""
+        return _REMEDIES.get(self.code, "repair or delete it")
+
+
+_REMEDIES = {
+    "FS3102": "put the pictures themselves there, as plain files",
+    "FS3103": "make it smaller",
+    "FS3104": "save it as the reason says",
+    "FS3201": "repair that line of labels.csv",
+    FOREIGN: "add the class to sites.classes everywhere, or rename it",
+    "FS3401": "delete it on one side",
+    "FS3403": "find out which class is right, and delete the other",
+}
+
 
 def write_left_out(path: Path, left_out: Sequence[LeftOut]) -> None:
     """List what was left out, a line each; names keep their bytes."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["site", "file", "line", "code", "reason"])
+    writer.writerow(["site", "file", "line", "code", "reason", "what to do"])
     for it in left_out:
-        writer.writerow([it.site, it.file, it.line or "", it.code, it.reason])
+        row = [it.site, it.file, it.line or "", it.code, it.reason, it.remedy]
+        writer.writerow(row)
     write_whole(path, text.getvalue().encode("utf-8", "surrogateescape"))
 
 
@@ -71,7 +90,10 @@ def read_table(content: bytes, site: str, classes: Sequence[str]) -> LabelTable:
         DataError: The file is no such table, or names a path outside the folder.
     """
     where = f"{site}: labels.csv"
-    reader = csv.reader(io.StringIO(_text(content, where), newline=""), strict=True)
+    text = _text(content, where)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), strict=True, delimiter=delimiter_of(text)
+    )
     csv.field_size_limit(_FIELD_LIMIT)
     table = LabelTable()
     columns: dict[str, int] | None = None
@@ -94,6 +116,16 @@ def read_table(content: bytes, site: str, classes: Sequence[str]) -> LabelTable:
             f"{where} is empty; its first line must be 'file,label'", code="FS3201"
         )
     return table
+
+
+def delimiter_of(text: str) -> str:
+    r"""Tell what stands between columns: a comma, or what a spreadsheet wrote.
+
+    >>> delimiter_of("file;label\na.png;cat\n"), delimiter_of("file,label\n")
+    (';', ',')
+    """
+    first = text.lstrip().split("\n", 1)[0]
+    return max(",;\t", key=first.count)
 
 
 def slip_of(label: str, classes: Iterable[str]) -> str | None:
@@ -121,10 +153,9 @@ def _text(content: bytes, where: str) -> str:
 def _columns(header: list[str], where: str) -> dict[str, int]:
     names = [cell.strip().lower() for cell in header]
     if "file" not in names or "label" not in names or len(set(names)) < len(names):
-        hint = "; use commas, not semicolons" if ";" in ",".join(header) else ""
         raise DataError(
             f"{where} line 1: the columns are {', '.join(names)!r}, but 'file' and "
-            f"'label' (and if you like 'group') are needed, each once{hint}",
+            "'label' (and if you like 'group') are needed, each once",
             code="FS3201",
         )
     return {name: names.index(name) for name in COLUMNS if name in names}

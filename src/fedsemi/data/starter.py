@@ -60,6 +60,11 @@ width = 16
 [local]
 batch_size = {_batch_size(surveys)}
 
+[evaluation]
+# Labels that labeled sites keep back to judge models with. Without any, the guard can
+# take no model back, and there is no estimate of how right pseudo-labels are.
+validation_fraction = 0.1
+
 [guard]
 enabled = true  # bounds what one faulty site can do; off, shares are the paper's
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import numpy as np
 
 from fedsemi.data.decode import SCANS, is_image, probe
 from fedsemi.data.folder_labels import LABELS_FILE, UNLABELED
-from fedsemi.data.label_table import slip_of
+from fedsemi.data.label_table import delimiter_of, slip_of
 from fedsemi.data.safe_files import Refused, read_regular, walk
 from fedsemi.data.site_settings import Labels, SitesSettings, existing
 from fedsemi.errors import DataError
@@ -84,7 +85,7 @@ class Proposal:
     slips: dict[str, str]
     """Names that look like typing slips, and the classes that were meant."""
     unlabeled: tuple[Survey, ...]
-    """Sites whose only sub-folder is no class that anybody else knows."""
+    """Sites whose sub-folders are no classes: dates, or one that nobody else knows."""
     untested: dict[str, list[str]]
     """Classes that the test folder lacks, and the sites that have them."""
 
@@ -149,12 +150,18 @@ def _named_in_table(folder: Path) -> dict[str, int]:
     """Count the labels of a CSV leniently; the strict reading comes later."""
     try:
         text = read_regular(folder, LABELS_FILE).decode("utf-8-sig", "surrogateescape")
-        rows = list(csv.reader(io.StringIO(text.replace("\0", ""), newline="")))
+        text = text.replace("\0", "")
+        lines = io.StringIO(text, newline="")
+        rows = list(csv.reader(lines, delimiter=delimiter_of(text)))
     except (Refused, csv.Error):
         return {}
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
     if "label" not in header:
-        return {}
+        raise DataError(
+            f"{folder.name}: labels.csv has the columns {', '.join(header)!r}; name "
+            "the one with the classes 'label' and the one with the files 'file'",
+            code="FS3201",
+        )
     column = header.index("label")
     cells = (row[column].strip() for row in rows[1:] if column < len(row))
     return dict(Counter(cell for cell in cells if cell))
@@ -171,7 +178,7 @@ def _looks_like_sites(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
 def _without_labels(
     surveys: Sequence[Survey], everyone: Sequence[Survey]
 ) -> list[Survey]:
-    """Return the sites whose only sub-folder is a class to nobody else.
+    """Return the sites whose sub-folders are dates, or one that nobody else knows.
 
     If all of them together show two classes and the others do not, each may be a site
     that has one class.
@@ -185,9 +192,22 @@ def _without_labels(
             slip_of(next(iter(s.classes)), o.classes) for o in everyone if o is not s
         )
     ]
-    of_others, _ = classes_and_slips([s for s in everyone if s not in lone])
+    dated = [
+        s for s in surveys if s.labels == "folders" and all(map(_dated, s.classes))
+    ]
+    no_classes = [s for s in surveys if s in lone or s in dated]
+    of_others, _ = classes_and_slips([s for s in everyone if s not in no_classes])
     of_all, _ = classes_and_slips(everyone)
-    return lone if len(of_others) > 1 or len(of_all) < 2 else []
+    return no_classes if len(of_others) > 1 or len(of_all) < 2 else []
+
+
+def _dated(name: str) -> bool:
+    """Tell whether a folder is named after a year, month or day.
+
+    >>> _dated("2021"), _dated("2021-03"), _dated("2021_03_17"), _dated("9")
+    (True, True, True, False)
+    """
+    return re.fullmatch(r"(19|20)\d\d([-_. ]?\d\d){0,2}", name) is not None
 
 
 def _meant(name: str, counts: Counter[str]) -> str | None:

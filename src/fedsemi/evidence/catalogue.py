@@ -97,28 +97,39 @@ def setting(dataset: str, arm: str, **partition: Any) -> Setting:
 
 def find(names: Sequence[str], catalogue: Mapping[str, Artefact]) -> list[Artefact]:
     """Find artefacts by name; "all" means all of the paper's."""
-    if "all" in names:
-        return [each for name, each in catalogue.items() if name[0] != "q"]
     for name in names:
-        if name not in catalogue:
+        if name != "all" and name not in catalogue:
             raise ConfigError(
                 f"there is no '{name}'{nearest(name, catalogue)}; ask for table1 to "
                 "table9, fig1 to fig12, q1 to q5, or all",
                 code="FS4104",
             )
+    if "all" in names:
+        return [each for name, each in catalogue.items() if name[0] != "q"]
     return [catalogue[name] for name in dict.fromkeys(names)]
 
 
 def only(settings: Sequence[Setting], pattern: str | None) -> list[Setting]:
-    """Keep the settings of `dataset`, `dataset/arm` or `/arm`."""
+    """Keep the settings of `dataset`, `dataset/arm` or `/arm`; refuse other names."""
     if pattern is None:
         return list(settings)
     dataset, _, arm = pattern.partition("/")
     arms = set(arm.split(",")) if arm else None
     datasets = set(dataset.split(",")) if dataset else None
+    _refuse_unknown(datasets or set(), {each.dataset for each in settings})
+    _refuse_unknown(arms or set(), {each.arm for each in settings})
     return [
         each
         for each in settings
         if (datasets is None or each.dataset in datasets)
         and (arms is None or each.arm in arms)
     ]
+
+
+def _refuse_unknown(names: set[str], known: set[str]) -> None:
+    for name in sorted(names - known):
+        raise ConfigError(
+            f"--only: nothing that is asked for has '{name}'{nearest(name, known)}; "
+            f"there is {', '.join(sorted(known))}",
+            code="FS4104",
+        )

@@ -65,9 +65,9 @@ class Clock:
             if self.runner.has_warm_up(warm_up):
                 continue
             seconds = self._of_stages(warm_up, probe)
-            if seconds is None and job.is_warm_up:
+            if seconds is None:
                 return None
-            total += seconds or 0.0
+            total += seconds
         return total
 
     def _seconds(self, job: Job, probe: bool) -> float | None:

@@ -184,7 +184,7 @@ def _test_row(each: Comparison) -> tuple[str, ...]:
     test = each.test
     interval = "–" if test.low is None else f"{test.low:+.1f} to {test.high:+.1f}"
     return (
-        each.ours.label.removesuffix("/semianagg"),
+        each.ours.label.replace("/semianagg", "", 1),
         each.other.arm,
         SHORT[each.metric],
         str(test.n),

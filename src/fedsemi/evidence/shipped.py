@@ -17,6 +17,7 @@ from fedsemi.evidence.arms import arm_of
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.tables import TABLES
+from fedsemi.storage import make_folder
 
 TITLES = {
     "svhn": "SVHN",
@@ -111,7 +112,7 @@ def write_all(folder: Path = CONFIGS) -> None:
     profile = read_profile("paper")
     for dataset, configs in SHIPPED.items():
         for config in configs:
-            path = folder / dataset / f"{config}.toml"
+            path = make_folder(folder / dataset) / f"{config}.toml"
             path.write_text(text_of(dataset, config, profile), "utf-8")
 
 

@@ -25,6 +25,8 @@ def encode(value: Any, tensors: dict[str, Tensor], where: str = "state") -> Any:
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, Tensor):
+        while where in tensors:  # keys with dots, or 1 and "1"
+            where += "+"
         tensors[where] = value.detach().cpu()
         return {"tensor": where}
     if isinstance(value, Mapping):

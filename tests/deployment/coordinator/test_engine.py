@@ -59,7 +59,7 @@ def _round(simulation, spoil, patience=_IMPATIENT):
         grid = Unruly(app, 3, spoil)
         roster = Roster(grid, simulation)
         roster.wait_for(3, 10)
-        with FlowerEngine(grid, roster, 1, patience) as engine:
+        with FlowerEngine(grid, roster, method, 1, patience) as engine:
             state = method.init(simulation.initial_weights(), engine.clients(), 1)
             answers = engine.run(method.plan(state))
     updates = [each.client for each in answers if isinstance(each, Update)]
@@ -179,7 +179,7 @@ def test_a_lost_answer_leaves_no_trace_in_the_memory_of_its_site(simulation):
         grid = Unruly(app, 3, maybe)
         roster = Roster(grid, simulation)
         roster.wait_for(3, 10)
-        engine = FlowerEngine(grid, roster, 1, _IMPATIENT)
+        engine = FlowerEngine(grid, roster, method, 1, _IMPATIENT)
         first = method.init(weights, engine.clients(), 1)
         engine.run(method.plan(first))
         lose["on"] = False
@@ -199,12 +199,12 @@ def test_a_resumed_coordinator_repeats_a_round_with_the_same_bits(simulation):
         grid = LoopbackGrid(app, 3)
         roster = Roster(grid, simulation)
         roster.wait_for(3, 10)
-        engine = FlowerEngine(grid, roster, 1)
+        engine = FlowerEngine(grid, roster, method, 1)
         state = method.init(weights, engine.clients(), 1)
         state = method.aggregate(state, engine.run(method.plan(state)))
         kept = {id: engine.memory(id) for id in range(3)}
         once = engine.run(method.plan(state))
-        again = FlowerEngine(grid, roster, 1)
+        again = FlowerEngine(grid, roster, method, 1)
         again.restore(kept)
         twice = again.run(method.plan(state))
     assert [digest(u.weights) for u in once] == [digest(u.weights) for u in twice]

@@ -1,0 +1,77 @@
+"""Every setting, by section or method, with type, default and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from fedsemi.config.described import (
+    Described,
+    learner_settings,
+    method_settings_of,
+    sections,
+)
+from fedsemi.errors import ConfigError, nearest
+from fedsemi.methods import METHODS
+from fedsemi.text.screen import Screen
+
+Chapter = tuple[str, list[Described]]
+
+
+def settings(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A section, a method, 'learner', or part of a name."),
+    ] = None,
+) -> None:
+    """Print every setting with its type, default and meaning, or those of one section.
+
+    Example: fedsemi settings partition; fedsemi settings semianagg; fedsemi settings lr
+    """
+    console = Screen()
+    for title, found in _chosen(name):
+        console.print(_table(title, found))
+
+
+def _chapters() -> Iterator[Chapter]:
+    for section, found in sections():
+        yield (f"[{section}]" if section else "top of the config"), found
+    for learner, found in learner_settings():
+        yield f'learner = {{ name = "{learner}" }}', found
+
+
+def _chosen(name: str | None) -> list[Chapter]:
+    chapters = list(_chapters())
+    if name is None:
+        return chapters
+    if name in [*METHODS] or ":" in name:
+        return [(f'[[stages]] method = "{name}"', method_settings_of(METHODS[name]))]
+    fitting = [each for each in chapters if each[0].startswith((f"[{name}]", name))]
+    return fitting or _searched(name, chapters)
+
+
+def _searched(name: str, chapters: Iterable[Chapter]) -> list[Chapter]:
+    """Find settings by a part of their name or of their meaning."""
+    hits = [(title, [s for s in found if s.fits(name)]) for title, found in chapters]
+    hits = [(title, found) for title, found in hits if found]
+    if not hits:
+        known = [title.strip("[]") for title, _ in chapters]
+        raise ConfigError(
+            f"no section, method or setting is called '{name}'"
+            f"{nearest(name, [*known, *METHODS])}; `fedsemi settings` prints all",
+            code="FS4104",
+        )
+    return hits
+
+
+def _table(title: str, found: Iterable[Described]) -> Table:
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 1))
+    table.add_column("setting", no_wrap=True)
+    for column in ("type", "default", "meaning"):
+        table.add_column(column)
+    for each in found:
+        table.add_row(each.path, each.kind, each.default, each.meaning)
+    return table

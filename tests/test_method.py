@@ -1,0 +1,47 @@
+"""What a method needs of a federation is said before the first round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fedsemi.errors import ProtocolError
+from fedsemi.messages import ClientInfo
+from fedsemi.methods import METHODS
+from fedsemi.objectives.workbench import Setup
+
+LABELED = ClientInfo(0, num_labeled=5, num_unlabeled=0)
+UNLABELED = ClientInfo(1, num_labeled=0, num_unlabeled=5)
+EMPTY = ClientInfo(2, num_labeled=0, num_unlabeled=0)
+
+
+@pytest.fixture
+def method(setup: Setup) -> Any:
+    """One that needs both."""
+    made = METHODS["isofed"](setup)
+    assert set(made.needs) == {"labels", "unlabeled images"}
+    return made
+
+
+def test_one_client_with_what_is_needed_is_enough(method: Any) -> None:
+    method.check_needs([UNLABELED, LABELED, EMPTY])
+
+
+def test_a_federation_without_labels_is_told_which_setting_gives_some(
+    method: Any,
+) -> None:
+    with pytest.raises(ProtocolError, match=r"FS2121 isofed needs .* 2 clients"):
+        method.check_needs([UNLABELED, EMPTY])
+
+
+def test_a_federation_in_which_all_is_labeled_is_told_what_to_use_instead(
+    method: Any,
+) -> None:
+    with pytest.raises(ProtocolError, match=r"FS2122 isofed needs .*use supervised"):
+        method.check_needs([LABELED, EMPTY])
+
+
+def test_nobody_at_all_is_not_enough(method: Any) -> None:
+    with pytest.raises(ProtocolError):
+        method.check_needs([])

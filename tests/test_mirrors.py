@@ -1,0 +1,115 @@
+"""Every module has a test of its name in the place of its name, or a reason.
+
+`src/fedsemi/a/b.py` is tested in `tests/a/test_b.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import fedsemi
+
+PACKAGE = Path(fedsemi.__file__).parent
+TESTS = PACKAGE.parents[1] / "tests"
+
+ELSEWHERE = {
+    # module: where it is tested, and why there
+    "__main__": ("test_train", "two lines, which every started command runs"),
+    "adaptive": ("test_attacks", "attacks are tested one beside the other"),
+    "allocator": ("test_many_clients", "a call of the C library; memory is measured"),
+    "attack_suite": ("test_attacks", "attacks are tested one beside the other"),
+    "attacked": ("test_attacks", "attacks are tested one beside the other"),
+    "base": ("test_information", "an interface; what all objectives share"),
+    "blueprint": ("test_agreement", "what a plan holds is what a site agrees to"),
+    "certificates": ("test_register", "keys count where they are checked"),
+    "checkpoint": ("test_damage", "with every bit that can be damaged"),
+    "classifier": ("test_resnet", "the frame of every network"),
+    "client_app": ("test_desk", "Flower's entry, over a loopback grid"),
+    "common": ("test_svhn", "helpers of the readers"),
+    "conductor": ("test_locked", "a process of Flower's, tested for what it is denied"),
+    "consistency": ("test_fedconsist", "the loss of that method alone"),
+    "deployed": ("test_coordinator", "the coordinator's process"),
+    "door": ("test_attack", "by whoever knocks without being let in"),
+    "fedavg": ("test_averaging", "all averaging methods side by side"),
+    "generations": ("test_damage", "checkpoints of which some are damaged"),
+    "guard_state": ("test_guard", "the guard's memory"),
+    "head_only": ("test_fedbarlow", "the stage after that one"),
+    "in_process": ("test_workers", "engines are tested for equal bits"),
+    "installed": ("test_datasets", "data sets of packages, in the table of all"),
+    "isic18_split": ("test_isic18", "a part of that reader"),
+    "labeler": ("test_pseudo_label", "who makes pseudo-labels, and who learns them"),
+    "link": ("test_locked", "a process of Flower's, tested for what it is denied"),
+    "loopback": ("test_engine", "a stand-in for the network"),
+    "mailbox": ("test_many_clients", "matters with many clients"),
+    "messages": ("test_wire", "records without behavior; their fields are declared"),
+    "model_card": ("test_predict", "read wherever a model is used"),
+    "notes": ("test_catalogue", "text; each note is named by a cell"),
+    "personal_head": ("test_fedrod", "the objective of that method alone"),
+    "session": ("test_resume", "by runs that are stopped and go on"),
+    "site": ("test_federation", "the folder that `fedsemi pack` and `deal` write"),
+    "site_settings": ("test_experiment_sites", "settings are tested in configs"),
+    "supervised": ("test_all_methods", "the plainest method"),
+    "synthetic": ("test_datasets", "made images, in the table of all"),
+    "tasks": ("test_attack", "by whoever asks for tasks that are not theirs"),
+    "trial": ("test_deployment", "a whole federation on one machine"),
+    "two_heads": ("test_acr", "the heads of that objective"),
+    "warm_node": ("test_locked", "a process of Flower's, tested for what it is denied"),
+    "checksums": ("test_folder", "what `verify` finds in a folder"),
+    "conduct": ("test_workers", "the rounds of a simulation, by all engines"),
+    "engine": ("test_workers", "the interface, by everything that has it"),
+    "folder": ("test_resume", "by runs that are stopped and go on"),
+    "hello": ("test_greeting", "the words of the greeting"),
+    "introduction": ("test_roster", "what a site says of itself when it joins"),
+    "manifest": ("test_resume", "what lets a run go on"),
+    "memory_store": ("test_private_files", "files of Flower's sites"),
+    "on_grid": ("test_simulate", "a run over Flower's grid"),
+    "permuted": ("test_averaging", "all averaging methods side by side"),
+    "protection": ("test_protected", "settings of what is tested there"),
+    "registry": ("test_all_methods", "the table of methods is one"),
+    "reporting": ("test_workers", "what engines report, by all of them"),
+    "state": ("test_averaging", "what methods keep between rounds"),
+    "workbench": ("test_local", "what a client learns with"),
+    "cli/__init__": ("test_main", "the command line as a whole"),
+    "engines/__init__": ("test_workers", "the interface, by everything that has it"),
+    "methods/__init__": ("test_all_methods", "the table of methods"),
+    "models/__init__": ("test_model_spec", "the table of networks"),
+}
+
+
+def key(path: Path) -> str:
+    """Name a module by what a move into another folder leaves as it is."""
+    return f"{path.parent.name}/{path.stem}" if path.stem == "__init__" else path.stem
+
+
+def defines_something(path: Path) -> bool:
+    """Tell whether there is a function, a class or a table to test."""
+    kinds = (ast.FunctionDef, ast.ClassDef, ast.AnnAssign, ast.If)
+    return any(isinstance(n, kinds) for n in ast.parse(path.read_text("utf-8")).body)
+
+
+def without_mirror() -> dict[str, Path]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = TESTS / path.relative_to(PACKAGE).parent
+        is_init = path.stem == "__init__"
+        name = path.parent.name if is_init else path.stem
+        tested = (place / f"test_{name}.py").is_file()
+        if not tested and (defines_something(path) or not is_init):
+            found[key(path)] = path
+    return found
+
+
+def test_every_module_has_a_test_of_its_name_or_a_reason() -> None:
+    missing = {k: str(p) for k, p in without_mirror().items() if k not in ELSEWHERE}
+    assert missing == {}, "write tests/<folder>/test_<name>.py, or say where and why"
+
+
+def test_no_reason_outlives_its_module_or_is_given_for_one_with_a_test() -> None:
+    assert ELSEWHERE.keys() - without_mirror().keys() == set()
+
+
+def test_the_tests_that_are_named_instead_exist() -> None:
+    there = {path.stem for path in TESTS.rglob("test_*.py")}
+    assert {where for where, _ in ELSEWHERE.values()} <= there
+    assert all(why for _, why in ELSEWHERE.values())
