@@ -158,12 +158,16 @@ class Method(ABC, Generic[S]):
         the plan of its next phase.
         """
 
+    @property
+    def _called(self) -> str:
+        return self.name or type(self).__name__
+
     def check_needs(self, clients: Sequence[ClientInfo]) -> None:
         """Refuse a federation that lacks what the method needs."""
         labeled = any(client.num_labeled for client in clients)
         if "labels" in self.needs and not labeled:
             raise ProtocolError(
-                f"{self.name} needs a client with labels, and none of the "
+                f"{self._called} needs a client with labels, and none of the "
                 f"{len(clients)} clients has any; set partition.labeled_clients or "
                 "labeled_fraction",
                 code="FS2121",
@@ -171,7 +175,7 @@ class Method(ABC, Generic[S]):
         unlabeled = any(client.num_unlabeled for client in clients)
         if "unlabeled images" in self.needs and not unlabeled:
             raise ProtocolError(
-                f"{self.name} needs a client with unlabeled images, and none of the "
+                f"{self._called} needs a client with unlabeled images, and none of the "
                 f"{len(clients)} clients has any; use supervised instead",
                 code="FS2122",
             )

@@ -114,6 +114,11 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "List the data sets: whether they are at hand, their licenses and sources.",
         ),
         Entry(
+            "plugins",
+            "plugins:plugins",
+            "List the plug-ins that installed packages announce, or those of a config.",
+        ),
+        Entry(
             "partition",
             "data:partition",
             "Show who owns which images: a table here, and a heat map as a picture.",

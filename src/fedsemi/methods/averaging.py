@@ -17,6 +17,7 @@ from fedsemi.client.local import answer
 from fedsemi.data.client import Client
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import Method
+from fedsemi.objectives.diversity import ANCHOR_SHA256
 from fedsemi.objectives.workbench import Setup
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.settings import Count, Share
@@ -45,6 +46,12 @@ class Averaging(Method[ServerState]):
     def metrics(self) -> frozenset[str]:
         """What method and learner log."""
         return self.own_metrics | self.learner.own_metrics
+
+    @property
+    def anchor_sha256(self) -> str:
+        """Hash of the random networks that tasks announce, if they announce any."""
+        announced = self.broadcast().get(ANCHOR_SHA256)
+        return "" if announced is None else bytes(announced.tolist()).hex()
 
     def broadcast(self) -> Mapping[str, Tensor]:
         """Return what every task brings beside the model."""

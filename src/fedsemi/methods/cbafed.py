@@ -1,12 +1,9 @@
 """CBAFed: thresholds that follow the classes, and models that remember older ones.
 
 Li et al., Class Balanced Adaptive Pseudo Labeling for Federated Semi-Supervised
-Learning, CVPR 2023. The server counts labels and pseudo-labels of the last round and
-sends thresholds; a client labels itself once and learns from these very views. Older
-weights are mixed in now and then, see `residual`.
-
-A partially labeled client learns both parts together for `local.epochs` (our reading);
-only wholly labeled clients have `labeled_epochs`.
+Learning, CVPR 2023. The server counts labels and pseudo-labels and sends thresholds; a
+client labels itself once and learns from these very views. Older weights are mixed in,
+see `residual`. Only wholly labeled clients have `labeled_epochs` (our reading).
 """
 
 from __future__ import annotations
@@ -115,12 +112,11 @@ class CBAFed(Method[CBAFedState]):
     ) -> tuple[Update, Memory]:
         """Label the client once, then learn from labels and these pseudo-labels."""
         count = client.labels.bincount(minlength=self.setup.model.num_classes)
-        sent = task.broadcast
-        if "threshold" not in sent:
+        if "threshold" not in task.broadcast:
             return counts_alone(task, client, count), memory
         bench = Workbench(client, self.setup, Streams(seed_of(task.seed, "select")))
         teacher = frozen(self.setup.load(task.weights))
-        selected = select(bench, teacher, sent["threshold"], sent["rare"])
+        selected = select(bench, teacher, **task.broadcast)
         count += selected.labels.cpu().bincount(minlength=len(count))
         whole = bool(client.num_labeled and not client.num_unlabeled)
         update, kept = answer(
@@ -131,10 +127,8 @@ class CBAFed(Method[CBAFedState]):
             lambda b: SemiSupervised(Supervised(b, self.views), FixedViews(selected)),
             between=self.between if whole else None,
         )
-        statistics = {CLASS_COUNT: count.float()}
-        update = replace(
-            update, num_unlabeled=client.num_unlabeled, statistics=statistics
-        )
+        told = {CLASS_COUNT: count.float()}
+        update = replace(update, num_unlabeled=client.num_unlabeled, statistics=told)
         return update, {**kept, PSEUDO_LABEL: selected.pseudo_label}
 
     def between(self, epochs: Iterator[float], student: Classifier) -> Iterator[float]:

@@ -51,17 +51,8 @@ class SemiAnAgg(SemiAveraging):
 
     def broadcast(self) -> Mapping[str, Tensor]:
         """Announce the anchors."""
-        return self._anchors.announcement()
+        return Anchors(self.setup.model, self.anchor_seed, self.anchors).announcement()
 
     def probe(self, task: Task) -> ProbeMaker:
         """Return Eq. 3, of what the teacher sees anyway."""
         return announced_probe(self.setup.model, task.broadcast)
-
-    @property
-    def anchor_sha256(self) -> str:
-        """Hash of the anchors' weights."""
-        return self._anchors.sha256
-
-    @property
-    def _anchors(self) -> Anchors:
-        return Anchors(self.setup.model, self.anchor_seed, self.anchors)

@@ -22,6 +22,8 @@ from fedsemi.objectives.workbench import Workbench
 from fedsemi.seeds import seed_of
 from fedsemi.weights import digest
 
+ANCHOR_SHA256 = "anchor_sha256"
+"""What a task announces the hash of its anchors by, 32 bytes for each."""
 _CHUNK = 128
 
 
@@ -75,14 +77,14 @@ class Anchors:
     def announcement(self) -> dict[str, Tensor]:
         """Return what a task brings: the seed, and the hash of what it must give."""
         sha256 = torch.tensor(list(bytes.fromhex(self.sha256)), dtype=torch.uint8)
-        return {"anchor_seed": torch.tensor(self.seed), "anchor_sha256": sha256}
+        return {"anchor_seed": torch.tensor(self.seed), ANCHOR_SHA256: sha256}
 
 
 def announced_probe(
     model: ModelSpec, told: Mapping[str, Tensor]
 ) -> Callable[[Workbench], Probe]:
     """Make the anchors that a task announces, or refuse; return what measures them."""
-    announced = bytes(told["anchor_sha256"].tolist())
+    announced = bytes(told[ANCHOR_SHA256].tolist())
     hashes = [announced[i : i + 32].hex() for i in range(0, len(announced), 32)]
     seeds = anchor_seeds(int(told["anchor_seed"]), len(hashes))
     anchors = [
