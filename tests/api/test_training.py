@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -182,3 +185,41 @@ def test_a_misspelt_setting_is_refused_with_the_nearest(arrays: fedsemi.Sites) -
         fedsemi.simulate(arrays, evaluatoin={"every": 2})
     with pytest.raises(ConfigError, match="did you mean 'batch_size'"):
         fedsemi.simulate(arrays, local={"batchsize": 2})
+
+
+SCRIPT = """
+import sys, fedsemi
+sites = fedsemi.sites_from("synthetic", num_clients=4)
+stages = [("supervised", 2), ("semianagg", 400)]
+model = {"name": "resnet8", "width": 4}
+fedsemi.simulate(sites, model=model, stages=stages, workers=2, out="run")
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_a_script_with_workers_in_a_run_that_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # By standard input: there is no file that a worker could run again.
+    script = subprocess.Popen(
+        [sys.executable, "-"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert script.stdin is not None
+    script.stdin.write(SCRIPT)
+    script.stdin.close()
+    metrics = tmp_path / "run" / METRICS
+    while not metrics.exists() or metrics.read_text().count("\n") < 3:
+        assert script.poll() is None
+        time.sleep(0.1)
+    os.killpg(script.pid, signal.SIGINT)
+    assert script.wait(timeout=60) == 1
+    assert script.stderr is not None
+    last = script.stderr.read().strip().splitlines()[-1]
+    assert last.endswith("continue with fedsemi.resume('run')")
+    half = fedsemi.load("run")
+    assert not half.finished and len(half.scores) >= 3

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from fedsemi.data.arrays import as_images, as_labels, by_site, dataset_of
+from fedsemi.data.arrays import as_images, as_labels, by_site, in_memory
 from fedsemi.data.dataset import ImageSet
 from fedsemi.errors import DataError
 
@@ -87,7 +87,7 @@ def test_a_site_may_have_labels_for_a_part_of_its_images() -> None:
 
 
 def test_classes_are_numbered_and_the_input_is_as_large_as_the_images() -> None:
-    dataset = dataset_of(images_of(2, 0, -1), images_of(2, 1, 2))
+    dataset = in_memory(images_of(2, 0, -1), images_of(2, 1, 2))
     assert dataset.class_names == ("0", "1", "2")
     assert dataset.image_size == 6
 
@@ -95,16 +95,16 @@ def test_classes_are_numbered_and_the_input_is_as_large_as_the_images() -> None:
 @pytest.mark.parametrize("names", [["cat", "dog"], ["cat"]])
 def test_too_few_names_of_classes_are_refused(names: list[str]) -> None:
     with pytest.raises(DataError, match="labels go up to 2"):
-        dataset_of(images_of(2, 0, 1), images_of(2, 1, 2), names)
+        in_memory(images_of(2, 0, 1), images_of(2, 1, 2), names)
 
 
 def test_images_without_any_difference_are_refused() -> None:
     flat = ImageSet(torch.full((2, 1, 4, 4), 7, dtype=torch.uint8), torch.arange(2))
     with pytest.raises(DataError, match="the same in all pixels"):
-        dataset_of(flat, flat)
+        in_memory(flat, flat)
 
 
 def test_test_images_of_another_size_are_refused() -> None:
     small = ImageSet(torch.zeros(1, 1, 3, 3, dtype=torch.uint8), torch.zeros(1).long())
     with pytest.raises(DataError, match="1×6×4 and test images 1×3×3"):
-        dataset_of(images_of(2, 0, 1), small)
+        in_memory(images_of(2, 0, 1), small)

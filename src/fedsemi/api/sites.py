@@ -77,10 +77,10 @@ class Sites:
 
     def simulation(self, experiment: Experiment) -> Simulation:
         """Join an experiment with the images."""
-        held = self.memory
-        if held is None:
+        kept = self.memory
+        if kept is None:
             return build(experiment, self.data_dir)
-        return assemble(experiment, held.dataset, held.partition, truth=held.truth)
+        return assemble(experiment, kept.dataset, kept.partition, truth=kept.truth)
 
     def _facts(self, seed: int = 1) -> _Facts:
         if seed not in self._seen:
@@ -106,7 +106,7 @@ def _facts_of(simulation: Simulation) -> _Facts:
     return _Facts(rows, len(simulation.dataset.test), simulation.class_names)
 
 
-def in_memory(dataset: Dataset, partition: Partition, truth: bool, flip: bool) -> Sites:
+def held(dataset: Dataset, partition: Partition, truth: bool, flip: bool) -> Sites:
     """Make sites of what a program holds; a run names it by its hashes."""
     pairs = enumerate(partition.clients)
     settings = {

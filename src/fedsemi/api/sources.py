@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fedsemi.api.sites import Sites, in_memory
-from fedsemi.data.arrays import as_images, as_labels, by_site, dataset_of
+from fedsemi.api.sites import Sites, held
+from fedsemi.data.arrays import as_images, by_site, image_set, in_memory
 from fedsemi.data.dataset import UNKNOWN, ImageSet
 from fedsemi.data.datasets import DATASETS
 from fedsemi.data.outside import DatasetMaker
@@ -58,7 +58,7 @@ def sites_from_arrays(
     Images are numpy arrays or tensors, `N×H×W`, `N×H×W×C` or `N×C×H×W`, uint8 or
     floats from 0 to 1; labels are whole numbers from 0.
     """
-    parts = [_labeled(f"labeled[{i}]", *pair) for i, pair in enumerate(labeled)]
+    parts = [image_set(f"labeled[{i}]", *pair) for i, pair in enumerate(labeled)]
     for number, each in enumerate(unlabeled):
         images = as_images(each, f"unlabeled[{number}]")
         parts.append(ImageSet(images, torch.full((len(images),), UNKNOWN)))
@@ -66,13 +66,13 @@ def sites_from_arrays(
         _check_part(f"site {number}", part, parts[0])
     if not parts or all(int(part.labels.max()) == UNKNOWN for part in parts):
         raise DataError("no site has a labeled image to learn from", code="FS3303")
-    tested = _labeled("test", *test)
+    tested = image_set("test", *test)
     _check_part("test", tested, parts[0])
     if int(tested.labels.min()) == UNKNOWN:
         raise DataError("test has images without a label; leave them out", "FS3041")
     train, partition = by_site(parts)
-    dataset = dataset_of(train, tested, class_names, image_size)
-    return in_memory(dataset, partition, truth=False, flip=flip)
+    dataset = in_memory(train, tested, class_names, image_size)
+    return held(dataset, partition, truth=False, flip=flip)
 
 
 def sites_from_dataset(
@@ -103,7 +103,7 @@ def sites_from_dataset(
     """
     names = class_names or getattr(train, "classes", None)
     parts = _read("train", train), _read("test", test)
-    dataset = dataset_of(*parts, names, image_size)
+    dataset = in_memory(*parts, names, image_size)
     labels = parts[0].labels.numpy()
     if clients is None:
         dealt = make_partition(
@@ -115,7 +115,7 @@ def sites_from_dataset(
         )
     else:
         dealt = given_partition(clients, labeled_clients, len(labels))
-    return in_memory(dataset, dealt, truth=True, flip=flip)
+    return held(dataset, dealt, truth=True, flip=flip)
 
 
 def sites_from_folders(
@@ -183,11 +183,6 @@ def sites_from(
     return Sites({"data": data, "partition": partition}, where)
 
 
-def _labeled(what: str, images: Array, labels: Array) -> ImageSet:
-    pixels = as_images(images, f"{what}, images")
-    return ImageSet(pixels, as_labels(labels, len(pixels), f"{what}, labels"))
-
-
 def _check_part(what: str, part: ImageSet, first: ImageSet) -> None:
     """Refuse a site without images, or with others than the first one's."""
     if not len(part):
@@ -219,7 +214,7 @@ def _read(what: str, dataset: MapDataset) -> ImageSet:
             "them one size",
             code="FS3041",
         )
-    return _labeled(what, torch.stack(images), labels)
+    return image_set(what, torch.stack(images), labels)
 
 
 def _image(image: Any) -> Tensor:

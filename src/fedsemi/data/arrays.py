@@ -60,7 +60,7 @@ def as_labels(value: Any, num_images: int, what: str = "labels") -> Tensor:
     return labels.to(torch.int64)
 
 
-def dataset_of(
+def in_memory(
     train: ImageSet,
     test: ImageSet,
     class_names: Sequence[str] | None = None,
@@ -93,6 +93,12 @@ def dataset_of(
         raise DataError("a channel is the same in all pixels of all images", "FS3041")
     size = image_size or max(train.images.shape[2:])
     return Dataset(ARRAYS, train, test, names, mean, std, size, origin="memory")
+
+
+def image_set(what: str, images: Any, labels: Any) -> ImageSet:
+    """Join images and labels; `what` names them in an error."""
+    pixels = as_images(images, f"{what}, images")
+    return ImageSet(pixels, as_labels(labels, len(pixels), f"{what}, labels"))
 
 
 def by_site(parts: Sequence[ImageSet]) -> tuple[ImageSet, Partition]:
