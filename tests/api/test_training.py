@@ -202,24 +202,19 @@ def test_ctrl_c_leaves_a_script_with_workers_in_a_run_that_goes_on(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     # By standard input: there is no file that a worker could run again.
-    script = subprocess.Popen(
-        [sys.executable, "-"],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert script.stdin is not None
-    script.stdin.write(SCRIPT)
-    script.stdin.close()
-    metrics = tmp_path / "run" / METRICS
-    while not metrics.exists() or metrics.read_text().count("\n") < 3:
-        assert script.poll() is None
-        time.sleep(0.1)
-    os.killpg(script.pid, signal.SIGINT)
-    assert script.wait(timeout=60) == 1
-    assert script.stderr is not None
-    last = script.stderr.read().strip().splitlines()[-1]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    words = [sys.executable, "-"]
+    with subprocess.Popen(words, **pipes, text=True, start_new_session=True) as script:
+        assert script.stdin and script.stderr
+        script.stdin.write(SCRIPT)
+        script.stdin.close()
+        metrics = tmp_path / "run" / METRICS
+        while not metrics.exists() or metrics.read_text().count("\n") < 3:
+            assert script.poll() is None
+            time.sleep(0.1)
+        os.killpg(script.pid, signal.SIGINT)
+        last = script.stderr.read().strip().splitlines()[-1]
+    assert script.returncode == 1
     assert last.endswith("continue with fedsemi.resume('run')")
     half = fedsemi.load("run")
     assert not half.finished and len(half.scores) >= 3
