@@ -13,8 +13,8 @@ TORTURED := tests/reliability tests/server/test_gate.py tests/server/test_guard.
 	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
 .DEFAULT_GOAL := help
-.PHONY: help configs errors demo federation test test-deployment test-slow torture bench check format clean \
-	lock wheel sbom release audit tag
+.PHONY: help configs results errors demo federation test test-deployment test-slow torture bench check format clean \
+	lock wheel sbom release audit tag pictures
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -46,6 +46,12 @@ configs: $(VENV)/core ## Write the configs of the paper anew, from the profile `
 
 errors: $(VENV)/core ## Write docs/errors.md anew, from the table of codes
 	$(BIN)/python -m fedsemi.text.error_codes docs/errors.md
+
+pictures: $(VENV)/dev ## Draw the pictures of docs/architecture.md anew, from the code
+	$(BIN)/python -m tools.draw
+
+results: $(VENV)/core ## Write the numbers of README and docs from the records
+	$(BIN)/python -m fedsemi.evidence.publish
 
 check: $(VENV)/dev ## Lint, type-check, and check who imports whom
 	$(BIN)/ruff check .

@@ -13,11 +13,11 @@ from typing import Any
 from benchmarks.common import Section
 from fedsemi.cli.deployment import deal_out
 from fedsemi.config.experiment import make_experiment
-from fedsemi.deployment.one_machine.simulate import conduct_on_loopback
+from fedsemi.deployment.one_machine.simulate import run_on_loopback
 from fedsemi.deployment.one_machine.trial import run_trial
 from fedsemi.runs.records import Step
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 
 _NETWORKS: dict[str, tuple[dict[str, Any], int]] = {
     "ResNet-8, width 4": ({"name": "resnet8", "width": 4}, 60),
@@ -32,8 +32,8 @@ def deployment(times: int) -> Section:
     for name, (model, images) in _NETWORKS.items():
         simulation = _simulation(model, images)
         numbers = sum(w.numel() for w in simulation.initial_weights().values())
-        here = _seconds(conduct(simulation))
-        loopback = _seconds(conduct_on_loopback(simulation))
+        here = _seconds(run_simulation(simulation))
+        loopback = _seconds(run_on_loopback(simulation))
         there, total = _over_tls(simulation)
         rounds = [f"{seconds:.2f} s" for seconds in (here, loopback, there)]
         rest = f"{total - _ROUNDS * there:.0f} s"

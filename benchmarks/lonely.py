@@ -21,7 +21,7 @@ from fedsemi.simulation.attack_suite import HONEST, LAST
 from fedsemi.simulation.attacked import AttackedEngine
 from fedsemi.simulation.attacks import Scene
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import make_folder, write_weights
 
 HERE = Path(__file__).parent
@@ -63,7 +63,7 @@ class Case:
 def cases(seed: int, out: Path) -> Iterator[Case]:
     """Warm up once; then every rule, with an honest site 5 and with a liar there."""
     built = build(make_experiment({**CONTENT, "seed": seed, "stages": [WARM_UP]}))
-    (*_, last) = conduct(built)
+    (*_, last) = run_simulation(built)
     start = out / f"lonely-{seed}.safetensors"
     write_weights(start, last.weights)
     for attack in (HONEST, "flip+lie", "just-under"):

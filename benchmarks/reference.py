@@ -231,11 +231,11 @@ def _apply(image: Image.Image, name: str, value: float) -> Image.Image:
     }
     if name in moves:
         return image.transform(image.size, Image.Transform.AFFINE, moves[name])
-    recolours = {
+    recolors = {
         "AutoContrast": lambda: ImageOps.autocontrast(image),
         "Equalize": lambda: ImageOps.equalize(image),
         "Posterize": lambda: ImageOps.posterize(image, int(value)),
         "Solarize": lambda: ImageOps.solarize(image, value),
         "Identity": image.copy,
     }
-    return recolours[name]()
+    return recolors[name]()

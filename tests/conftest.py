@@ -22,7 +22,7 @@ from fedsemi.models import ModelSpec
 from fedsemi.objectives.workbench import LocalTraining, Setup, Workbench
 from fedsemi.seeds import Streams
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.use.session import train
+from fedsemi.use.session import run_and_record
 
 _SHARED = Path(__file__).parents[2] / "shared" / "data"
 if _SHARED.is_dir():
@@ -55,13 +55,13 @@ def real_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Train for four rounds."""
     folder = tmp_path_factory.mktemp("runs") / "small"
     simulation = build(make_experiment(_recorded_config()))
-    train(simulation, folder, "small", 1, Console(quiet=True))
+    run_and_record(simulation, folder, "small", 1, Console(quiet=True))
     return folder
 
 
 @pytest.fixture
 def setup() -> Setup:
-    """A tiny network on colour images of 8 pixels."""
+    """A tiny network on color images of 8 pixels."""
     views = Views(size=8, pre=10, mean=(0.5,) * 3, std=(0.25,) * 3)
     model = ModelSpec("resnet8", 4, width=4, image_size=8)
     return Setup(model, views, LocalTraining(batch_size=8))

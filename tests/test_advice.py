@@ -22,9 +22,9 @@ from fedsemi.cli import app
 from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import ConfigError, StorageError
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import cannot_write
-from fedsemi.use.session import carry_on
+from fedsemi.use.session import record_run
 
 PACKAGE = Path(fedsemi.__file__).parent
 DOCS = Path(__file__).parents[1] / "docs"
@@ -153,7 +153,7 @@ def test_the_command_after_a_coordinators_full_disk_is_the_coordinators(
         open_run(coordinator / "run", simulation) as folder,
         pytest.raises(StorageError) as stopped,
     ):
-        carry_on(folder, simulation, conduct(simulation, 1), "first", quiet)
+        record_run(folder, simulation, run_simulation(simulation, 1), "first", quiet)
     assert command_in(stopped.value) == ["fedsemi", "server", str(coordinator)]
 
     other = CliRunner().invoke(app, ["run", "--resume", str(coordinator / "run")])
@@ -163,5 +163,5 @@ def test_the_command_after_a_coordinators_full_disk_is_the_coordinators(
 
     with open_run(coordinator / "run", simulation) as folder:
         assert folder.start is not None
-        steps = conduct(simulation, 1, folder.start)
-        assert carry_on(folder, simulation, steps, "again", quiet)[0] is not None
+        steps = run_simulation(simulation, 1, folder.start)
+        assert record_run(folder, simulation, steps, "again", quiet)[0] is not None

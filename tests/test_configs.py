@@ -18,7 +18,7 @@ from fedsemi.evidence.profiles import read_profile
 from fedsemi.evidence.shipped import SHIPPED, arm_name, text_of
 from fedsemi.runs.records import Step
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 
 ROOT = Path(fedsemi.__file__).parent / "configs"
 CONFIGS = sorted(ROOT.rglob("*.toml"))
@@ -59,7 +59,7 @@ def _tiny(content: dict[str, Any]) -> dict[str, Any]:
 @cache
 def _last_step(content: str) -> tuple[int, Step]:
     """Run a config once, however many files it stands for when it is small."""
-    steps = list(conduct(build(make_experiment(json.loads(content)))))
+    steps = list(run_simulation(build(make_experiment(json.loads(content)))))
     return len(steps), steps[-1]
 
 

@@ -12,7 +12,7 @@ import torch
 import fedsemi
 from fedsemi.config.experiment import make_experiment
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 
@@ -47,7 +47,7 @@ def test_training_is_the_same_when_the_truth_is_physically_absent(
     with_truth = build(make_experiment(small_config))
     blind = without_oracle(build(make_experiment(small_config)))
 
-    known, unknown = (list(conduct(each)) for each in (with_truth, blind))
+    known, unknown = (list(run_simulation(each)) for each in (with_truth, blind))
 
     assert blind.federation.oracle is None
     assert digest(known[-1].weights) == digest(unknown[-1].weights)

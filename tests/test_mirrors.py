@@ -56,7 +56,7 @@ ELSEWHERE = {
     "two_heads": ("test_acr", "the heads of that objective"),
     "warm_node": ("test_locked", "a process of Flower's, tested for what it is denied"),
     "checksums": ("test_folder", "what `verify` finds in a folder"),
-    "conduct": ("test_workers", "the rounds of a simulation, by all engines"),
+    "run": ("test_workers", "the rounds of a simulation, by all engines"),
     "engine": ("test_workers", "the interface, by everything that has it"),
     "folder": ("test_resume", "by runs that are stopped and go on"),
     "hello": ("test_greeting", "the words of the greeting"),

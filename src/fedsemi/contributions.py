@@ -210,8 +210,8 @@ def _distances(updates: Sequence[Update], shares: Tensor, legacy: bool) -> Tenso
     many = [update.weights for update in updates]
     if legacy:
         many = [{key: value.double() for key, value in w.items()} for w in many]
-    centre = weighted_mean(many[0], many, shares)
-    return torch.tensor([distance(w, centre) for w in many], dtype=torch.float64)
+    center = weighted_mean(many[0], many, shares)
+    return torch.tensor([distance(w, center) for w in many], dtype=torch.float64)
 
 
 def _diversity_shares(updates: Sequence[Update], rule: Rule) -> Tensor:

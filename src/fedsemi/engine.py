@@ -45,7 +45,7 @@ class Engine(ABC):
         self.close(failed=kind is not None)
 
 
-class Wrapped(Engine):
+class WrappedEngine(Engine):
     """An engine that does as another one; its heirs look at what passes, or change it.
 
     Whoever opened the inner engine closes it.

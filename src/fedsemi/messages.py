@@ -59,6 +59,35 @@ class Task:
     """Of (run, stage, round, client, group); every random stream derives from it."""
 
 
+Numbers = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a labeled site counted on images that it held out of training.
+
+    All of it are sums, so that those of several sites add up. Whether they can be true
+    is checked where they are read, see `fedsemi.client.findings`.
+    """
+
+    loss: Numbers
+    """Negative log-likelihood, one number."""
+    class_count: Numbers
+    """Images of each class, [C]."""
+    class_right: Numbers
+    """Those whose class was found, [C]."""
+    bin_count: Numbers
+    """Weak views by the confidence of their prediction, [B]."""
+    bin_right: Numbers
+    """Those of them whose class was found, [B]."""
+    bin_gap: Numbers
+    """Hits less confidence of clean views, by confidence, [B]."""
+
+    def by_name(self) -> dict[str, Numbers]:
+        """Return all fields by name."""
+        return dict(vars(self))
+
+
 @dataclass(frozen=True)
 class Update:
     """What a client answers."""
@@ -77,6 +106,8 @@ class Update:
     metrics: Mapping[str, float] = field(default_factory=dict)
     """For logs only; no aggregation may read it."""
     group: int = 0
+    findings: Findings | None = None
+    """Of the model that came, by a labeled site that holds images out."""
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,7 @@ class Method(ABC, Generic[S]):
             )
 
 
-class Wrapped(Method[S]):
+class WrappedMethod(Method[S]):
     """A method that does as another one; its heirs change a step of it."""
 
     def __init__(self, method: Method[S]) -> None:

@@ -44,7 +44,7 @@ def test_what_has_a_record_is_not_run_again(
 ) -> None:
     small: dict[str, Any] = SMALL | {"seeds": 1, "out": tmp_path}
     first = fedsemi.compare(["warm-up", "fedavg"], arrays, **small)
-    monkeypatch.setattr("fedsemi.evidence.runner.carry_on", None)
+    monkeypatch.setattr("fedsemi.evidence.runner.record_run", None)
     assert fedsemi.compare(["warm-up", "fedavg"], arrays, **small) == first
     assert first[1]["verdict"] == "one seed"
 

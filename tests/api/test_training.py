@@ -18,7 +18,7 @@ import fedsemi
 from fedsemi.cli import app
 from fedsemi.errors import CannotCreate, ConfigError, DataError, StorageError
 from fedsemi.runs.folder import METRICS, MODEL
-from fedsemi.use.session import carry_on
+from fedsemi.use.session import record_run
 
 
 def bits(run: fedsemi.Run) -> bytes:
@@ -94,7 +94,7 @@ def test_a_run_is_not_overwritten_unasked(
 
 
 def stopping(after: int) -> Any:
-    """Make a stand-in for `carry_on` during which somebody presses Ctrl-C."""
+    """Make a stand-in for `record_run` during which somebody presses Ctrl-C."""
 
     def stopped(folder: Any, blueprint: Any, steps: Any, *more: Any) -> Any:
         def watched() -> Any:
@@ -103,7 +103,7 @@ def stopping(after: int) -> Any:
                     os.kill(os.getpid(), signal.SIGINT)
                 yield step
 
-        return carry_on(folder, blueprint, watched(), *more)
+        return record_run(folder, blueprint, watched(), *more)
 
     return stopped
 
@@ -114,7 +114,7 @@ def test_a_stopped_run_says_how_to_go_on_and_ends_in_the_same_bits(
     whole = fedsemi.simulate(arrays, **SMALL, out=tmp_path / "whole")
     place = tmp_path / "stopped"
     with monkeypatch.context() as patch:
-        patch.setattr("fedsemi.api.training.carry_on", stopping(after=3))
+        patch.setattr("fedsemi.api.training.record_run", stopping(after=3))
         with pytest.raises(fedsemi.Interrupted) as error:
             fedsemi.simulate(arrays, **SMALL, out=place)
     assert f"continue with fedsemi.resume({str(place)!r}, sites)" in str(error.value)

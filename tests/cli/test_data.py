@@ -21,10 +21,10 @@ def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return done.output
 
 
-def test_sources_and_licences_are_named_for_all_data_sets(printed: str) -> None:
+def test_sources_and_licenses_are_named_for_all_data_sets(printed: str) -> None:
     words = " ".join(printed.split())
     for source in DATASETS.values():
-        assert f"{source.licence} {source.where}" in words
+        assert f"{source.license} {source.where}" in words
     assert max(map(len, printed.splitlines())) <= 80
 
 

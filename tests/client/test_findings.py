@@ -9,16 +9,18 @@ import torch
 
 from fedsemi.client.evaluate import metrics, predict
 from fedsemi.client.findings import (
-    PREFIX,
-    Findings,
     Validator,
     held_out_accuracy,
+    named,
+    possible,
     reported,
+    sizes_of,
+    validation_of,
     with_findings,
 )
 from fedsemi.data.augment import Views
 from fedsemi.data.dataset import ImageSet
-from fedsemi.messages import Task, Update
+from fedsemi.messages import Findings, Task, Update
 from fedsemi.models import ModelSpec
 from fedsemi.objectives.calibration import EDGES
 from fedsemi.objectives.workbench import Setup
@@ -48,11 +50,11 @@ def counted(right: float = 3.0) -> Findings:
 
 
 def update(client: int, found: Findings) -> Update:
-    return Update(client, 0, {}, 4, 0, metrics=found.as_metrics())
+    return Update(client, 0, {}, 4, 0, findings=found)
 
 
 def test_the_numbers_are_worked_out_by_hand() -> None:
-    found = counted().validation()
+    found = validation_of(counted())
     assert (found.num, found.accuracy, found.loss) == (4, 0.75, 0.5)
     assert found.per_class_recall == (1.0, 0.0, None)
     assert found.calibration_error == pytest.approx(1.5 / 4)
@@ -68,18 +70,35 @@ def test_a_validator_agrees_with_the_metrics_of_the_same_predictions() -> None:
     assert found.per_class_recall == pytest.approx(same.per_class_recall)
 
 
-def test_findings_come_back_from_metrics_as_they_were() -> None:
+def test_what_a_validator_counts_is_possible_for_its_classes_alone() -> None:
     found = validator().findings(WEIGHTS, seed=1)
-    again = Findings.from_metrics(found.as_metrics(), 3)
-    assert again == replace(again, **vars(found))
-    assert again is not None and again.validation() == found.validation()
+    assert {k: len(v) for k, v in found.by_name().items()} == sizes_of(3)
+    assert possible(found, 3)
+    assert not possible(found, 4)
+    assert not possible(replace(found, loss=()), 3)
+
+
+def test_the_log_names_what_is_not_zero_by_field_and_place() -> None:
+    assert named(None) == {}
+    last = len(EDGES) - 1
+    assert named(counted()) == {
+        "held_out_loss_0": 2.0,
+        "held_out_class_count_0": 3.0,
+        "held_out_class_count_1": 1.0,
+        "held_out_class_right_0": 3.0,
+        f"held_out_bin_count_{last - 1}": 1.0,
+        f"held_out_bin_count_{last}": 3.0,
+        f"held_out_bin_right_{last}": 3.0,
+        f"held_out_bin_gap_{last - 1}": -1.0,
+        f"held_out_bin_gap_{last}": 0.5,
+    }
 
 
 def test_two_sites_together_find_what_one_with_all_images_would() -> None:
     parts = [validator(slice(0, 10)), validator(slice(10, None))]
     found = [part.findings(WEIGHTS) for part in parts]
     both = reported([update(0, found[0]), update(5, found[1])], 3)
-    whole = validator().findings(WEIGHTS).validation()
+    whole = validation_of(validator().findings(WEIGHTS))
     assert both is not None
     assert both.num == 30
     assert both.accuracy == pytest.approx(whole.accuracy)
@@ -96,7 +115,7 @@ def test_what_a_method_puts_beside_the_classifier_is_no_part_of_the_finding() ->
         with_findings(Update(0, 0, task.weights, 4, 0), held_out, SETUP, task)
         for task in tasks
     ]
-    assert answers[0].metrics == answers[1].metrics != {}
+    assert answers[0].findings == answers[1].findings is not None
 
 
 def test_a_site_that_is_asked_twice_counts_once() -> None:
@@ -106,32 +125,35 @@ def test_a_site_that_is_asked_twice_counts_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("name", "place", "value"),
     [
-        ("class_right_0", 4.0),
-        ("class_right_0", -1.0),
-        ("class_count_1", float("nan")),
-        ("class_count_1", float("inf")),
-        ("bin_right_13", 5.0),
-        ("bin_gap_0", 99.0),
-        ("class_right_0", 0.5),
-        ("loss_0", float("inf")),
-        ("loss_0", 4 * 29.0),  # four images, each of them as wrong as can be
+        ("class_right", 0, 4.0),
+        ("class_right", 0, -1.0),
+        ("class_count", 1, float("nan")),
+        ("class_count", 1, float("inf")),
+        ("bin_right", 13, 5.0),
+        ("bin_gap", 0, 99.0),
+        ("class_right", 0, 0.5),
+        ("loss", 0, float("inf")),
+        ("loss", 0, 4 * 29.0),  # four images, each of them as wrong as can be
     ],
 )
-def test_numbers_that_cannot_be_true_are_left_out(name: str, value: float) -> None:
-    lie = counted().as_metrics() | {f"{PREFIX}{name}": value}
-    liar = Update(1, 0, {}, 4, 0, metrics=lie)
+def test_numbers_that_cannot_be_true_are_left_out(
+    name: str, place: int, value: float
+) -> None:
+    numbers = list(counted().by_name()[name])
+    numbers[place] = value
+    liar = update(1, replace(counted(), **{name: tuple(numbers)}))
     assert reported([liar], 3) is None
     found = reported([update(0, counted()), liar], 3)
-    assert found == counted().validation()
+    assert found == validation_of(counted())
 
 
 def test_a_site_without_labels_has_no_say_on_a_model() -> None:
-    metrics = counted().as_metrics()
-    assert reported([Update(1, 0, {}, 0, 9, metrics=metrics)], 3) is None
-    assert held_out_accuracy([Update(1, 0, {}, 0, 9, metrics=metrics)], 3) is None
-    assert reported([Update(1, 0, {}, 4, 9, metrics=metrics)], 3) is not None
+    found = counted()
+    assert reported([Update(1, 0, {}, 0, 9, findings=found)], 3) is None
+    assert held_out_accuracy([Update(1, 0, {}, 0, 9, findings=found)], 3) is None
+    assert reported([Update(1, 0, {}, 4, 9, findings=found)], 3) is not None
 
 
 def test_nothing_is_reported_where_nothing_is_held_out() -> None:

@@ -11,7 +11,7 @@ from fedsemi.client.learners import MeanTeaching, PseudoLabeling
 from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import ConfigError
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 
 
 def _content(method: str, learner: dict[str, Any]) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def _content(method: str, learner: dict[str, Any]) -> dict[str, Any]:
 def test_mean_teacher_goes_with_every_averaging(method: str, tmp_path: Path) -> None:
     content = _content(method, {"name": "mean-teacher", "cutoff": 0.0})
     simulation = build(make_experiment(content), tmp_path)
-    (step,) = conduct(simulation)
+    (step,) = run_simulation(simulation)
     unlabeled = [c for c in step.record.clients.values() if c.num_unlabeled]
     assert all(c.num_pseudo > 0 and c.contribution > 0 for c in unlabeled)
     if method == "semianagg":
@@ -67,6 +67,6 @@ def test_a_slip_in_a_learner_is_explained(learner: Any, message: str) -> None:
 
 def test_a_local_teacher_is_counted_too() -> None:
     content = _content("fedavg", {"teacher": "local", "cutoff": 0.0})
-    (step,) = conduct(build(make_experiment(content)))
+    (step,) = run_simulation(build(make_experiment(content)))
     unlabeled = [c for c in step.record.clients.values() if c.num_unlabeled]
     assert all(c.num_pseudo > 0 for c in unlabeled)

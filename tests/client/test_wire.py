@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
+from fedsemi.client.findings import sizes_of
 from fedsemi.client.wire import check_declared, fields_of
 from fedsemi.data.augment import Views
 from fedsemi.errors import ProtocolError
-from fedsemi.messages import DIVERSITY, Task, Update
+from fedsemi.messages import DIVERSITY, Findings, Task, Update
 from fedsemi.methods.semianagg import SemiAnAgg
 from fedsemi.methods.supervised import SupervisedFedAvg
 from fedsemi.models import ModelSpec
@@ -17,6 +20,11 @@ _WEIGHTS = {"w": torch.zeros(2, 3), "n": torch.tensor(1)}
 _TASK = Task(0, 0, _WEIGHTS)
 
 
+def _found(classes: int = 3) -> Findings:
+    sizes = sizes_of(classes)
+    return Findings(**{name: (1.0,) * size for name, size in sizes.items()})
+
+
 def _update(**changes: object) -> Update:
     return Update(
         0, 0, **{"weights": _WEIGHTS, **changes}, num_labeled=1, num_unlabeled=2
@@ -24,7 +32,11 @@ def _update(**changes: object) -> Update:
 
 
 def test_what_is_declared_may_leave():
-    sent = _update(statistics={DIVERSITY: torch.zeros(3)}, metrics={"loss": 1.0})
+    sent = _update(
+        statistics={DIVERSITY: torch.zeros(3)},
+        metrics={"loss": 1.0},
+        findings=_found(),
+    )
     check_declared(SemiAnAgg(_SETUP), _TASK, sent, 3)
 
 
@@ -33,9 +45,10 @@ def test_what_is_declared_may_leave():
     [
         {"statistics": {"mean_image": torch.zeros(3)}},
         {"metrics": {"patient": 4.0}},
-        {"metrics": {"held_out_patient_4711": 1.0}},
-        {"metrics": {"held_out_loss_0_patient": 1.0}},
-        {"metrics": {"held_out_class_count_3": 1.0}},  # there are three classes
+        {"metrics": {"held_out_loss_0": 1.0}},
+        {"findings": _found(classes=4)},  # there are three
+        {"findings": replace(_found(), loss=(float("inf"),))},
+        {"findings": replace(_found(), loss=(1.0, 4711.0))},
         {"metrics": {"loss": float("nan")}},
         {"weights": {**_WEIGHTS, "extra": torch.zeros(1)}},
         {"weights": {"w": _WEIGHTS["w"]}},
@@ -60,3 +73,12 @@ def test_every_field_is_listed_with_its_size():
     assert sizes["weights"] == 6 * 4 + 8
     assert sizes["statistics.diversity"] == 12
     assert sizes["metrics.loss"] == sizes["num_pseudo"] == 8
+    assert not any(name.startswith("findings") for name in sizes)
+
+
+def test_findings_are_listed_field_by_field_and_explained():
+    listed = {each.name: each for each in fields_of(_update(findings=_found()))}
+    found = {name for name in listed if name.startswith("findings.")}
+    assert found == {f"findings.{name}" for name in sizes_of(3)}
+    assert listed["findings.class_count"].num_bytes == 3 * 8
+    assert all(listed[name].meaning for name in found)

@@ -79,7 +79,7 @@ def test_what_would_be_ignored_is_refused(change: dict[str, Any]) -> None:
 
 
 def slips(key: str) -> list[str]:
-    """Leave a letter out, double one, exchange two neighbours."""
+    """Leave a letter out, double one, exchange two neighbors."""
     place = random.Random(key).randrange(1, max(2, len(key) - 1))
     swapped = key[: place - 1] + key[place] + key[place - 1] + key[place + 1 :]
     return [key[:place] + key[place + 1 :], key[:place] + key[place - 1 :], swapped]
@@ -95,7 +95,7 @@ def all_keys() -> list[tuple[str, str]]:
     return keys
 
 
-def test_every_misspelt_key_is_refused_and_nearly_all_are_recognised(
+def test_every_misspelled_key_is_refused_and_nearly_all_are_recognized(
     promise: Any,
 ) -> None:
     right, tried = 0, 0
@@ -113,5 +113,7 @@ def test_every_misspelt_key_is_refused_and_nearly_all_are_recognised(
             tried += 1
             meant = re.search(r"did you mean '(\w+)'", str(error.value))
             right += bool(meant and meant.group(1) == key)
-    promise("IN-15 misspelt keys, the right one is named in 95 %", tried, tried - right)
+    promise(
+        "IN-15 misspelled keys, the right one is named in 95 %", tried, tried - right
+    )
     assert tried > 100 and right / tried >= 0.95

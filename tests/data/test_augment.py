@@ -15,8 +15,8 @@ from torch import Tensor
 from fedsemi.data.augment import Views, resize
 from fedsemi.errors import ConfigError, DataError
 
-COLOUR = Views(size=32, pre=40, mean=(0.4, 0.5, 0.6), std=(0.2, 0.25, 0.3))
-GREY = Views(size=32, pre=40, mean=(0.5,), std=(0.25,))
+COLOR = Views(size=32, pre=40, mean=(0.4, 0.5, 0.6), std=(0.2, 0.25, 0.3))
+GRAY = Views(size=32, pre=40, mean=(0.5,), std=(0.25,))
 RAW = Views(size=8, pre=10, mean=(0.0,), std=(1.0,))
 
 
@@ -83,27 +83,27 @@ def test_resize_does_not_depend_on_the_rest_of_the_batch() -> None:
     assert torch.equal(resize(images, 40), alone)
 
 
-def test_clean_view_scales_and_normalises_each_channel() -> None:
+def test_clean_view_scales_and_normalizes_each_channel() -> None:
     images = noise(3, 3, 32, 32)
-    mean = torch.tensor(COLOUR.mean)[:, None, None]
-    std = torch.tensor(COLOUR.std)[:, None, None]
+    mean = torch.tensor(COLOR.mean)[:, None, None]
+    std = torch.tensor(COLOR.std)[:, None, None]
     wanted = (images.float() / 255 - mean) / std
     # Tolerance: rounding of float32, since one multiplication replaces two divisions.
-    torch.testing.assert_close(COLOUR.clean(images), wanted, atol=2e-6, rtol=0)
+    torch.testing.assert_close(COLOR.clean(images), wanted, atol=2e-6, rtol=0)
 
 
 @settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 2**31),
     count=st.integers(0, 7),
-    grey=st.booleans(),
+    gray=st.booleans(),
     side=st.integers(4, 48),
     name=st.sampled_from(["clean", "weak", "strong"]),
 )
 def test_view_has_the_input_shape_and_repeats_with_its_seed(
-    seed: int, count: int, grey: bool, side: int, name: str
+    seed: int, count: int, gray: bool, side: int, name: str
 ) -> None:
-    views = GREY if grey else COLOUR
+    views = GRAY if gray else COLOR
     images = noise(count, len(views.mean), side, side, seed=seed)
     before = images.clone()
     first = view(views, name, images, seed)
@@ -120,7 +120,7 @@ def test_view_has_the_input_shape_and_repeats_with_its_seed(
 @pytest.mark.parametrize("count", [0, 1])
 @pytest.mark.parametrize("name", ["clean", "weak", "strong"])
 def test_a_batch_may_be_empty_or_hold_one_image(count: int, name: str) -> None:
-    for views in (GREY, COLOUR):
+    for views in (GRAY, COLOR):
         channels = len(views.mean)
         found = view(views, name, noise(count, channels, 28, 28), seed=0)
         assert found.shape == (count, channels, 32, 32)
@@ -130,13 +130,13 @@ def test_a_batch_may_be_empty_or_hold_one_image(count: int, name: str) -> None:
 @given(order=st.permutations(range(6)), seed=st.integers(0, 2**31))
 def test_views_take_a_batch_in_any_order(order: list[int], seed: int) -> None:
     images = noise(6, 3, 32, 32)[order]
-    assert COLOUR.weak(images, seeded(seed)).isfinite().all()
-    assert COLOUR.strong(images, seeded(seed)).isfinite().all()
+    assert COLOR.weak(images, seeded(seed)).isfinite().all()
+    assert COLOR.strong(images, seeded(seed)).isfinite().all()
 
 
 def test_seeds_make_different_strong_views_of_an_image() -> None:
     image = noise(1, 3, 32, 32)
-    results = {COLOUR.strong(image, seeded(s)).numpy().tobytes() for s in range(20)}
+    results = {COLOR.strong(image, seeded(s)).numpy().tobytes() for s in range(20)}
     assert len(results) == 20
 
 
@@ -179,7 +179,7 @@ def test_flip_does_not_change_what_is_drawn() -> None:
 
 
 def test_strong_view_can_be_trained_on() -> None:
-    inputs = GREY.strong(noise(2, 1, 28, 28), seeded(0))
+    inputs = GRAY.strong(noise(2, 1, 28, 28), seeded(0))
     weight = torch.ones(1, requires_grad=True)
     (inputs * weight).sum().backward()
     assert weight.grad is not None
@@ -212,19 +212,19 @@ def test_impossible_settings_are_refused(
 @pytest.mark.parametrize("name", ["clean", "weak", "strong"])
 def test_images_that_are_no_bytes_or_have_other_channels_are_refused(name: str) -> None:
     with pytest.raises(DataError, match=r"torch\.float32"):
-        view(GREY, name, torch.zeros(2, 1, 8, 8), 0)
+        view(GRAY, name, torch.zeros(2, 1, 8, 8), 0)
     with pytest.raises(DataError, match=r"\[B, 1, H, W\]"):
-        view(GREY, name, noise(2, 3, 8, 8), 0)
+        view(GRAY, name, noise(2, 3, 8, 8), 0)
 
 
 @pytest.mark.parametrize("name", ["weak", "strong"])
 def test_views_of_images_resized_before_have_the_same_bits(name: str) -> None:
     images = noise(150, 3, 28, 30)
-    before = COLOUR.resized(images)
+    before = COLOR.resized(images)
     assert before.shape == (150, 3, 40, 40)
     for part in (slice(0, 7), slice(120, 150)):
-        plain = getattr(COLOUR, name)(images[part], seeded(1))
-        assert torch.equal(getattr(COLOUR, name)(before[part], seeded(1)), plain)
+        plain = getattr(COLOR, name)(images[part], seeded(1))
+        assert torch.equal(getattr(COLOR, name)(before[part], seeded(1)), plain)
 
 
 def test_images_that_would_take_too_much_room_are_resized_view_by_view(
@@ -232,8 +232,8 @@ def test_images_that_would_take_too_much_room_are_resized_view_by_view(
 ) -> None:
     images = noise(4, 3, 28, 28)
     monkeypatch.setattr("fedsemi.data.augment._ROOM", 4 * 3 * 40 * 40 - 1)
-    assert COLOUR.resized(images) is images
+    assert COLOR.resized(images) is images
 
 
 def test_no_images_are_resized_to_no_images() -> None:
-    assert len(COLOUR.resized(noise(0, 3, 28, 28))) == 0
+    assert len(COLOR.resized(noise(0, 3, 28, 28))) == 0

@@ -77,7 +77,7 @@ def test_an_unknown_split_or_size_is_refused():
 def test_the_table_is_complete():
     for name, source in DATASETS.items():
         assert source.name == name
-        assert source.description and source.licence and source.where
+        assert source.description and source.license and source.where
         assert len(set(source.class_names)) == len(source.class_names)
     assert set(svhn.FILES) <= set(CHECKSUMS)
 

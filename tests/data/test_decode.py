@@ -39,12 +39,12 @@ def palette(transparent: bool) -> bytes:
 
 GOLDEN = {
     "one bit": (encoded(flat("1", 1)), [255, 255, 255]),
-    "grey": (encoded(flat("L", 77)), [77, 77, 77]),
+    "gray": (encoded(flat("L", 77)), [77, 77, 77]),
     "color": (encoded(flat("RGB", (1, 2, 3))), [1, 2, 3]),
     # Half of 200 on half of the background 10: 105, and so on.
     "half transparent": (encoded(flat("RGBA", (200, 100, 50, 128))), [105, 60, 40]),
     "hidden color": (encoded(flat("RGBA", (255, 0, 0, 0))), [10, 20, 30]),
-    "grey with alpha": (encoded(flat("LA", (255, 0))), [10, 20, 30]),
+    "gray with alpha": (encoded(flat("LA", (255, 0))), [10, 20, 30]),
     "palette": (palette(False), [200, 100, 50]),
     "transparent palette": (palette(True), [10, 20, 30]),
     # 2048 / 4095 * 255 = 127.53
@@ -82,7 +82,7 @@ def test_sixteen_bits_without_a_declared_range_are_refused_with_the_largest() ->
     assert probe("x.png", encoded(deep(3000)))[2] == 3000
 
 
-def test_grey_federation_makes_one_channel() -> None:
+def test_gray_federation_makes_one_channel() -> None:
     # ITU-R 601: 0.299 * 100 + 0.587 * 200 + 0.114 * 50 = 153
     assert pixel(encoded(flat("RGB", (100, 200, 50))), Pixels(2, 1)) == [153]
 

@@ -10,7 +10,7 @@ from fedsemi.data.safe_files import Refused
 pydicom = pytest.importorskip("pydicom")
 nibabel = pytest.importorskip("nibabel")
 
-GREY = Pixels(side=2, channels=1)
+GRAY = Pixels(side=2, channels=1)
 
 
 def dicom(values: np.ndarray, **tags: object) -> bytes:
@@ -34,7 +34,7 @@ def dicom(values: np.ndarray, **tags: object) -> bytes:
     return file.getvalue()
 
 
-def pixel(name: str, content: bytes, pixels: Pixels = GREY) -> int:
+def pixel(name: str, content: bytes, pixels: Pixels = GRAY) -> int:
     return int(decode(name, content, pixels).array[0, 0, 0])
 
 

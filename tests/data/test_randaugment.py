@@ -1,6 +1,6 @@
-"""Every operation against PIL, on noise and on structured images, grey and colour.
+"""Every operation against PIL, on noise and on structured images, gray and color.
 
-Tolerances. Geometry, tables and Cutout: equal bits. The four enhancements: one grey
+Tolerances. Geometry, tables and Cutout: equal bits. The four enhancements: one gray
 level, because PIL truncates a float32 sum whose last bit depends on its compiler.
 """
 
@@ -158,7 +158,7 @@ def test_cutout_matches_a_pil_rectangle(channels: int) -> None:
     images = images.to(torch.uint8)
     side, x, y = torch.rand(3, 200, generator=g, dtype=torch.float64)
     found = cutout(images, side / 2, x, y)
-    grey = Image.new("RGB", (1, 1), CUTOUT_FILL).convert("L").getpixel((0, 0))
+    gray = Image.new("RGB", (1, 1), CUTOUT_FILL).convert("L").getpixel((0, 0))
     for i, image in enumerate(images):
         length = side[i].item() / 2 * 50
         left = int(max(0.0, x[i].item() * 50 - length / 2))
@@ -166,7 +166,7 @@ def test_cutout_matches_a_pil_rectangle(channels: int) -> None:
         wanted = to_pil(image)
         ImageDraw.Draw(wanted).rectangle(
             (left, top, left + length, top + length),
-            CUTOUT_FILL if channels == 3 else grey,
+            CUTOUT_FILL if channels == 3 else gray,
         )
         assert torch.equal(found[i], from_pil(wanted))
 

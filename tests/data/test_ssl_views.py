@@ -7,7 +7,7 @@ from fedsemi.data.ssl_views import (
     ORCHESTRA,
     _blurred,
     _crop,
-    _grey,
+    _gray,
     _turn_hue,
     first_view,
     two_views,
@@ -39,8 +39,8 @@ def test_views_have_the_input_size_and_range(channels):
 
 
 def test_an_even_image_stays_even():
-    grey = torch.full((4, 3, 16, 16), 100, dtype=torch.uint8)
-    for view in two_views(grey, VIEWS, torch.Generator().manual_seed(0)):
+    gray = torch.full((4, 3, 16, 16), 100, dtype=torch.uint8)
+    for view in two_views(gray, VIEWS, torch.Generator().manual_seed(0)):
         assert torch.allclose(view, view[:, :, :1, :1].expand_as(view), atol=1e-4)
 
 
@@ -51,11 +51,11 @@ def test_blur_keeps_the_mean_and_lowers_the_contrast():
     assert blurred.std() < 0.5 * pixels.std()
 
 
-def test_turning_the_hue_keeps_grey_grey_and_a_full_turn_changes_nothing():
+def test_turning_the_hue_keeps_gray_gray_and_a_full_turn_changes_nothing():
     pixels = 0.4 + 0.1 * torch.rand(2, 3, 4, 4)
-    grey = _grey(pixels).expand(-1, 3, -1, -1)
+    gray = _gray(pixels).expand(-1, 3, -1, -1)
     angle = torch.tensor([0.3, -0.2])
-    assert torch.allclose(_turn_hue(grey, angle), grey, atol=2e-3)
+    assert torch.allclose(_turn_hue(gray, angle), gray, atol=2e-3)
     full = torch.full((2,), 2 * torch.pi)
     assert torch.allclose(_turn_hue(pixels, full), pixels, atol=1e-4)
 

@@ -32,7 +32,7 @@ from fedsemi.deployment.coordinator.register import read_enrolled
 from fedsemi.deployment.one_machine.trial import running_sites
 from fedsemi.deployment.site.node import REFUSALS
 from fedsemi.deployment.tasks import heartbeats
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 from .conftest import tiny
@@ -165,7 +165,7 @@ def test_the_attack_works_where_nothing_is_locked(tmp_path):
 
 def test_nobody_gets_in_during_a_live_federation(tmp_path):
     simulation = tiny(rounds=2)
-    *_, last = conduct(simulation)
+    *_, last = run_simulation(simulation)
     coordinator, sites, server = _deal(simulation, tmp_path)
     attacker = Attacker(tmp_path, sites[0] / "keys/ca.crt")
     lines: list[str] = []

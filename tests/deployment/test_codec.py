@@ -27,7 +27,7 @@ from fedsemi.deployment.codec import (
     num_bytes,
 )
 from fedsemi.errors import ProtocolError
-from fedsemi.messages import Task, Update
+from fedsemi.messages import Findings, Task, Update
 from fedsemi.weights import digest
 
 _dtypes = st.sampled_from(
@@ -76,6 +76,12 @@ def test_an_update_survives_the_journey(weights, statistics, metrics):
     assert digest(found.statistics) == digest(statistics)
     assert found.metrics == metrics
     assert (found.client, found.round, found.num_unlabeled) == (1, 2, 4)
+
+
+def test_findings_survive_the_journey_to_the_last_bit():
+    sent = Findings((0.1 + 0.2,), (3, 1), (2, 0), (4,), (2,), (-1 / 3,))
+    assert decode_update(encode_update(_update(findings=sent))).findings == sent
+    assert decode_update(encode_update(_update())).findings is None
 
 
 def test_an_introduction_survives_the_journey():

@@ -33,7 +33,7 @@ from fedsemi.deployment.site.agreement import Agreement
 from fedsemi.deployment.site.node import Node
 from fedsemi.engines.in_process import InProcess
 from fedsemi.server.stages import Judge, run_stages
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import read_weights
 from fedsemi.weights import digest
 
@@ -134,7 +134,7 @@ def federation(tmp_path_factory):
 @pytest.mark.parametrize("method", ["semianagg", "cbafed", "rscfed"])
 def test_a_deployment_gives_the_same_bits_as_this_process(method, federation):
     simulation = tiny(method)
-    *_, last = conduct(simulation)
+    *_, last = run_simulation(simulation)
     (federation.folder / "plan.json").write_text(simulation.as_json())
     for site in site_folders(federation.folder.parent):
         Agreement(site, simulation, read_site(site)).agree("a test", beyond_bounds=True)
@@ -153,7 +153,7 @@ def test_resnet18_passes_a_proxy_with_the_same_bits(tmp_path):
         partition={"num_clients": 3, "min_size": 2},
         model={"name": "resnet18-cifar"},
     )
-    *_, last = conduct(simulation)
+    *_, last = run_simulation(simulation)
     assert sum(value.numel() for value in last.weights.values()) > 11_000_000
     coordinator, sites, server = _deal(simulation, tmp_path)
     keys, port = tmp_path / "coordinator/keys", processes.free_port()
@@ -175,7 +175,7 @@ def test_resnet18_passes_a_proxy_with_the_same_bits(tmp_path):
 
 def test_a_coordinator_that_was_killed_continues_with_the_same_bits(tmp_path):
     simulation = tiny(rounds=3)
-    *_, last = conduct(simulation)
+    *_, last = run_simulation(simulation)
     coordinator, sites, server = _deal(simulation, tmp_path)
     command = ["server", tmp_path / "coordinator", "--port", coordinator.port]
     with ExitStack() as stack:

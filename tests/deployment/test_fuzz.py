@@ -18,7 +18,8 @@ pytest.importorskip("flwr")
 
 from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
 
-from fedsemi.client.wire import declared_metrics
+from fedsemi.client.findings import with_findings
+from fedsemi.client.wire import Declared, declared_by
 from fedsemi.deployment.codec import (
     Introduction,
     decode_introduction,
@@ -53,7 +54,7 @@ TEXTS = [
     "\u202e",
     "\udcff"[:0],
     "loss",
-    "held_out_loss_0",
+    "class_count",
     "é" * 99,
 ]
 SHAPES = [[], [0], [1], [-1], [0, 2**32, 2**32], [2**63], [2**64], [1] * 70, "x", None]
@@ -174,7 +175,12 @@ class Spoiler:
             if entries:
                 entries[key] = self.array(entries[key])
         elif isinstance(record, MetricRecord):
-            entries[key] = self.one([*NUMBERS, *FLOATS, [1, 2], [math.nan], []])
+            odd = [*NUMBERS, *FLOATS, [1, 2], [math.nan], []]
+            if isinstance(entries.get(key), list) and entries[key]:
+                same = [float(number) for number in entries[key]]
+                same[self.rng.randrange(len(same))] = self.one([*FLOATS, 1e6, -1.0])
+                odd += [same] * len(odd)
+            entries[key] = self.one(odd)
         else:
             entries[key] = self.value()
         return type(record)(entries)
@@ -232,7 +238,7 @@ class Scene:
     infos: list[ClientInfo]
     update: Update
     gate: Gate
-    names: frozenset[str]
+    declared: Declared
 
     def __post_init__(self) -> None:
         self.content = encode_update(self.update)
@@ -240,12 +246,17 @@ class Scene:
         self.link = FakeLink(self.content)
 
     def decode(self, content: RecordDict) -> Update:
-        return decode_update(content, self.limit, self.names)
+        return decode_update(content, self.limit, self.declared)
 
     def check(self, update: Update) -> None:
         """An answer that is taken could have come from an honest site."""
-        assert update.metrics.keys() <= self.names
-        assert all(math.isfinite(number) for number in update.metrics.values())
+        assert update.metrics.keys() <= self.declared.metrics
+        numbers = list(update.metrics.values())
+        if update.findings is not None:
+            found = update.findings.by_name()
+            assert {name: len(n) for name, n in found.items()} == self.declared.findings
+            numbers += [number for several in found.values() for number in several]
+        assert all(math.isfinite(number) for number in numbers)
         tensors = [*update.weights.values(), *update.statistics.values()]
         assert all(isinstance(value, Tensor) for value in tensors)
         assert sum(value.nbytes for value in tensors) <= self.limit
@@ -255,20 +266,25 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scenes():
-    """Replies of methods that send different things."""
-    found = []
-    for name in ("semianagg", "cbafed", "fedirm"):
-        simulation = tiny(name)
-        stage = simulation.experiment.stages[1]
-        method, clients = simulation.method(stage), simulation.federation.clients
-        infos = [client.info for client in clients]
-        state = method.init(simulation.initial_weights(), infos, 1)
-        task = method.plan(state)[-1]
-        client = next(each for each in clients if each.id == task.client)
-        update, _ = method.train(task, client, {})
-        names = declared_metrics(method, len(simulation.class_names))
-        found.append(Scene(task, infos, update, gate_of(simulation, method), names))
-    return found
+    """Replies of methods that send different things, and of a site with findings."""
+    unlabeled = [scene(tiny(name), -1) for name in ("semianagg", "cbafed", "fedirm")]
+    held_out = tiny("semianagg", evaluation={"validation_fraction": 0.3})
+    return [*unlabeled, scene(held_out, min(held_out.federation.held_out))]
+
+
+def scene(simulation, place):
+    """Let the client of one task of the second stage answer it."""
+    stage = simulation.experiment.stages[1]
+    method, clients = simulation.method(stage), simulation.federation.clients
+    infos = [client.info for client in clients]
+    state = method.init(simulation.initial_weights(), infos, 1)
+    task = method.plan(state)[place]
+    client = next(each for each in clients if each.id == task.client)
+    update, _ = method.train(task, client, {})
+    held_out = simulation.federation.held_out.get(task.client)
+    update = with_findings(update, held_out, simulation.setup(stage), task)
+    declared = declared_by(method, len(simulation.class_names))
+    return Scene(task, infos, update, gate_of(simulation, method), declared)
 
 
 def check_refusal(refusal):
@@ -322,6 +338,7 @@ def test_an_unspoiled_reply_is_taken(scenes):
         found = read(lambda inbox=inbox: inbox.take(QUESTION), scene.decode)
         assert digest(found.weights) == digest(scene.update.weights)
         assert found.metrics == scene.update.metrics and link.confirmed == 1
+        assert found.findings == scene.update.findings
         checked = scene.gate.check([scene.task], [found], scene.infos, GateState())
         assert not checked.dropped
 
@@ -335,3 +352,9 @@ def test_a_spoiled_introduction_is_read_or_refused(simulation, promise):
         if not isinstance(found, Introduction):
             check_refusal(found)
     promise("FZ-2 spoiled introductions, read or refused", CASES // 10, 0)
+
+
+def test_what_a_labeled_site_found_is_among_what_is_spoiled(scenes):
+    assert [scene.update.findings is not None for scene in scenes] == [False] * 3 + [
+        True
+    ]

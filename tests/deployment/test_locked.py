@@ -92,7 +92,7 @@ def _failure(tmp_path, bundle, config):
 def test_a_conductor_carries_out_what_was_submitted_once(tmp_path, monkeypatch):
     done = []
     monkeypatch.setattr(
-        conductor, "conduct", lambda grid, terms, to: done.append(terms)
+        conductor, "run_plan", lambda grid, terms, to: done.append(terms)
     )
     _TERMS.offer(tmp_path)
     assert _failure(tmp_path, make_bundle(), _CONFIG) is None
@@ -113,7 +113,7 @@ def test_a_conductor_carries_out_what_was_submitted_once(tmp_path, monkeypatch):
 def test_a_conductor_refuses_other_runs_with_a_line_in_the_log(
     bundle, config, code, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(conductor, "conduct", lambda *_: pytest.fail("it was run"))
+    monkeypatch.setattr(conductor, "run_plan", lambda *_: pytest.fail("it was run"))
     _TERMS.offer(tmp_path)
     assert code in str(_failure(tmp_path, bundle, config))
     log = (tmp_path / "coordinator.log").read_text()

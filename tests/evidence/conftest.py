@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from fedsemi.evidence.catalogue import Artefact, Cell, setting
+from fedsemi.evidence.catalogue import Artifact, Cell, setting
 from fedsemi.evidence.jobs import Plan, make_plan
 from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.runner import Runner
@@ -28,18 +28,18 @@ def tiny() -> Profile:
 
 
 @pytest.fixture
-def table() -> Artefact:
+def table() -> Artifact:
     arms = {"fedavg-semi": 67.79, "semianagg": 72.24}
     cells = [
         Cell(arm, setting("isic18", arm, **FEW), "accuracy", paper)
         for arm, paper in arms.items()
     ]
     tests = (setting("isic18", "semianagg", **FEW),)
-    return Artefact("table0", "Two methods", tuple(cells), tests=tests)
+    return Artifact("table0", "Two methods", tuple(cells), tests=tests)
 
 
 @pytest.fixture
-def plan(tiny: Profile, table: Artefact, tmp_path: Path) -> Plan:
+def plan(tiny: Profile, table: Artifact, tmp_path: Path) -> Plan:
     return make_plan(table.settings, tiny, 1, tmp_path)
 
 

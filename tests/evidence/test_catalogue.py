@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from fedsemi.errors import ConfigError
+from fedsemi.evidence.captions import notes_of
 from fedsemi.evidence.catalogue import (
-    Artefact,
+    Artifact,
     Cell,
     Chart,
     Setting,
@@ -21,7 +22,6 @@ from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.profiles import NAMES, read_profile
 from fedsemi.evidence.questions import QUESTIONS
-from fedsemi.evidence.render import notes_of
 
 
 def test_it_has_nine_tables_and_twelve_figures() -> None:
@@ -32,11 +32,11 @@ def test_it_has_nine_tables_and_twelve_figures() -> None:
 def test_every_figure_but_the_worked_example_has_a_chart_and_every_table_numbers() -> (
     None
 ):
-    for name, artefact in CATALOGUE.items():
+    for name, artifact in CATALOGUE.items():
         if name.startswith("table"):
-            assert any(cell.paper is not None for cell in artefact.cells), name
+            assert any(cell.paper is not None for cell in artifact.cells), name
         elif name != "fig2":
-            assert all(chart.settings for chart in artefact.charts) and artefact.charts
+            assert all(chart.settings for chart in artifact.charts) and artifact.charts
 
 
 def test_what_the_baselines_own_authors_published_stands_beside() -> None:
@@ -56,20 +56,20 @@ def test_what_the_baselines_own_authors_published_stands_beside() -> None:
 
 
 def test_every_note_that_is_named_exists() -> None:
-    for artefact in CATALOGUE.values():
-        assert set(notes_of(artefact)) <= set(NOTES)
+    for artifact in CATALOGUE.values():
+        assert set(notes_of(artifact)) <= set(NOTES)
 
 
 def test_every_note_is_named() -> None:
-    named = {name for artefact in CATALOGUE.values() for name in notes_of(artefact)}
+    named = {name for artifact in CATALOGUE.values() for name in notes_of(artifact)}
     assert set(NOTES) == named
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_setting_makes_a_valid_config_in_every_profile(name: str) -> None:
     profile = read_profile(name)
-    for artefact in CATALOGUE.values():
-        for each in artefact.settings:
+    for artifact in CATALOGUE.values():
+        for each in artifact.settings:
             profile.experiment(each, 1)
 
 
@@ -113,10 +113,10 @@ def test_all_means_the_papers_and_no_question() -> None:
     ]
 
 
-def test_an_artefact_needs_each_run_once_whether_for_a_cell_or_a_plot() -> None:
+def test_an_artifact_needs_each_run_once_whether_for_a_cell_or_a_plot() -> None:
     a, b = setting("svhn", "lower"), setting("svhn", "upper")
     cells = (Cell("x", a), Cell("y", a, "auc"))
-    made = Artefact("t", "", cells, (Chart("curves", "", (b, a)),))
+    made = Artifact("t", "", cells, (Chart("curves", "", (b, a)),))
     assert made.settings == (a, b)
 
 

@@ -10,7 +10,7 @@ from fedsemi.evidence.figures import CATALOGUE, FIGURES
 def test_tables_and_figures_are_one_catalogue_in_which_no_name_is_taken_twice() -> None:
     assert list(FIGURES) == [f"fig{number}" for number in range(1, 13)]
     assert all(CATALOGUE[name] is figure for name, figure in FIGURES.items())
-    assert all(name == artefact.name for name, artefact in CATALOGUE.items())
+    assert all(name == artifact.name for name, artifact in CATALOGUE.items())
 
 
 @pytest.mark.parametrize(

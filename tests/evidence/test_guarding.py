@@ -47,6 +47,20 @@ def test_shares_of_clients_with_both_parts_sum_to_one() -> None:
     assert cut_rounds(record((0.6, 0.4), (0.5, 0.3), clients=2)) == (1, 2)
 
 
+def cut(round: int, code: str, stage: int = 0) -> dict[str, Any]:
+    return {"stage": stage, "round": round, "client": 1, "code": code, "part": 0.5}
+
+
+def test_a_record_that_names_its_cuts_is_taken_at_its_word() -> None:
+    made = record((0.3, 0.1), (0.3, 0.2))  # by what is left over, one of two
+    made["config"]["stages"][0]["rounds"] = 8
+    assert cut_rounds({**made, "cuts": []}) == (0, 8)
+    shares = [cut(2, "FS2109"), cut(2, "FS2140"), cut(5, "FS2142")]
+    assert cut_rounds({**made, "cuts": shares}) == (2, 8)
+    others = [cut(3, "FS2107"), cut(4, "FS2109", stage=1)]  # a step, and a warm-up's
+    assert cut_rounds({**made, "cuts": [*shares, *others]}) == (2, 8)
+
+
 @pytest.mark.parametrize(
     "other", [{"rule": "released"}, {"method": "uniform-semi"}], ids=str
 )

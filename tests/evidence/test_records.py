@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,24 +13,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evidence.made import record, scores_of
 
-from fedsemi.client.evaluate import SCORES
+from fedsemi.client.evaluate import SCORES, Metrics
 from fedsemi.errors import StorageError
 from fedsemi.evidence.jobs import Plan
 from fedsemi.evidence.records import (
     by_client,
     curves,
+    cuts,
     read_metrics,
     read_records,
     score,
     thinned,
     write_record,
 )
+from fedsemi.runs.records import ClientRecord, Cut, Notice, RoundRecord
 
 
-def line(round: int, accuracy: float | None, **more: Any) -> dict[str, Any]:
-    """Make a line of metrics.jsonl."""
-    scores = dict.fromkeys(SCORES, accuracy)
-    return {"stage": 0, "round": round, "clients": {}, **scores, **more}
+def line(round: int, accuracy: float | None, **more: Any) -> RoundRecord:
+    """Make the record of a round of the first stage."""
+    test = None if accuracy is None else scored(accuracy)
+    return replace(RoundRecord(0, "semianagg", round, 9, 1.0, test=test), **more)
+
+
+def scored(accuracy: float) -> Metrics:
+    return Metrics(accuracy, accuracy - 0.2, accuracy, accuracy, accuracy, ())
 
 
 def test_the_score_is_the_mean_of_the_last_five_tests_in_percent() -> None:
@@ -69,26 +76,20 @@ def test_only_rounds_that_were_tested_are_kept_rounded_to_four_digits() -> None:
 
 
 def test_the_running_mean_is_kept_beside_the_model_where_it_was_tested() -> None:
-    mean = {"accuracy": 0.6, "balanced_accuracy": 0.4, "auc": None}
-    kept = curves([line(0, 0.5), line(1, 0.5, running_mean=mean)])
+    kept = curves([line(0, 0.5), line(1, 0.5, running_mean=scored(0.6))])
     assert kept["running_mean.accuracy"] == [None, 0.6]
     assert kept["running_mean.balanced_accuracy"] == [None, 0.4]
 
 
-def client(contribution: float, unlabeled: int = 5, pseudo: int = 1) -> dict[str, Any]:
-    return {
-        "contribution": contribution,
-        "num_unlabeled": unlabeled,
-        "num_pseudo": pseudo,
-        "pseudo_label_accuracy": None,
-    }
+def client(contribution: float, unlabeled: int = 5, pseudo: int = 1) -> ClientRecord:
+    return ClientRecord(0, unlabeled, pseudo, contribution)
 
 
 def test_clients_are_kept_of_the_last_stage_labeled_ones_by_their_mean_alone() -> None:
     lines = [
-        line(9, None, clients={"1": client(1.0)}),
-        line(0, None, stage=1, clients={"0": client(0.5, 0), "1": client(0.5)}),
-        line(1, None, stage=1, clients={"0": client(0.7, 0), "1": client(0.3)}),
+        line(9, None, clients={1: client(1.0)}),
+        line(0, None, stage=1, clients={0: client(0.5, 0), 1: client(0.5)}),
+        line(1, None, stage=1, clients={0: client(0.7, 0), 1: client(0.3)}),
     ]
     found = by_client(lines)
     assert found["round"] == [0, 1]
@@ -98,7 +99,7 @@ def test_clients_are_kept_of_the_last_stage_labeled_ones_by_their_mean_alone() -
 
 
 def test_a_client_that_was_silent_in_a_round_gave_nothing_to_it() -> None:
-    lines = [line(0, None, clients={"1": client(0.8)}), line(1, None, clients={})]
+    lines = [line(0, None, clients={1: client(0.8)}), line(1, None, clients={})]
     found = by_client(lines)
     assert found["contribution"] == {"1": [0.8, None]}
     assert found["mean_contribution"] == {"1": 0.4}
@@ -132,11 +133,21 @@ def test_a_folder_without_runs_has_no_records(tmp_path: Path) -> None:
     assert read_records(tmp_path) == {}
 
 
-@pytest.mark.parametrize("content", [None, b'{"round": 0}\n{"round"', b"[1]\n"])
-def test_a_log_that_cannot_be_read_is_named(
+def test_what_the_guard_cut_is_kept_by_stage_round_and_client() -> None:
+    told = (
+        Notice(None, 0, "FS2202", "no client passed the confidence threshold"),
+        Cut(4, 0, "FS2107", "step shortened to 33.3%", 1 / 3),
+    )
+    assert cuts([line(1, None, notices=told), line(2, None)]) == [
+        {"stage": 0, "round": 1, "client": 4, "code": "FS2107", "part": 0.3333}
+    ]
+
+
+@pytest.mark.parametrize("content", [None, b'{"round": 0', b"[1]\n"])
+def test_a_log_that_holds_no_rounds_is_named(
     content: bytes | None, tmp_path: Path
 ) -> None:
     if content is not None:
         (tmp_path / "metrics.jsonl").write_bytes(content)
-    with pytest.raises(StorageError, match=r"cannot read '.*metrics\.jsonl'"):
+    with pytest.raises(StorageError, match=r"FS110[14] .*metrics\.jsonl'"):
         read_metrics(tmp_path)

@@ -8,7 +8,7 @@ import io
 import pytest
 from tests.evidence.made import evidence_of, record
 
-from fedsemi.evidence.catalogue import Artefact, Cell, Setting, setting
+from fedsemi.evidence.catalogue import Artifact, Cell, Setting, setting
 from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.render import (
     HEAD,
@@ -29,7 +29,7 @@ OURS, OTHER = setting("isic18", "semianagg"), setting("isic18", "rscfed")
 
 
 def rows_of(evidence: Evidence, *cells: Cell) -> list[dict[str, str]]:
-    made = Artefact("table0", "", cells)
+    made = Artifact("table0", "", cells)
     rows = table_rows(evidence, evidence.lines(made))
     return [dict(zip(HEAD, row, strict=True)) for row in rows]
 
@@ -111,7 +111,7 @@ def test_a_paired_test_names_data_and_partition_and_not_the_arm() -> None:
 def test_csv_has_numbers_unrounded_and_a_line_for_each_cell(tiny: Profile) -> None:
     evidence = evidence_of(tiny, {OURS: [record(1 / 3), record(2 / 3)]})
     cells = (Cell("x", OURS, paper=72.24), Cell("y", OTHER, "auc", published=1.5))
-    text = as_csv(Artefact("table0", "", cells), evidence)
+    text = as_csv(Artifact("table0", "", cells), evidence)
     ours, other = csv.DictReader(io.StringIO(text))
     assert float(ours["mean"]) == pytest.approx(50, rel=1e-12)
     assert float(ours["sd"]) == pytest.approx(100 / 3 / 2**0.5, rel=1e-12)
@@ -122,7 +122,7 @@ def test_csv_has_numbers_unrounded_and_a_line_for_each_cell(tiny: Profile) -> No
 
 def test_csv_names_what_is_special_about_the_partition(tiny: Profile) -> None:
     part = Setting("isic18", "rscfed", (("labeled_clients", 2), ("num_clients", 5)))
-    text = as_csv(Artefact("t", "", (Cell("x", part),)), Evidence(tiny, 1, {}))
+    text = as_csv(Artifact("t", "", (Cell("x", part),)), Evidence(tiny, 1, {}))
     (row,) = csv.DictReader(io.StringIO(text))
     assert row["partition"] == "labeled_clients=2 num_clients=5"
 
@@ -130,7 +130,7 @@ def test_csv_names_what_is_special_about_the_partition(tiny: Profile) -> None:
 def test_a_figure_without_numbers_has_a_title_and_notes_but_no_table(
     tiny: Profile,
 ) -> None:
-    figure = Artefact("fig4", "Convergence", notes=("log-order",))
+    figure = Artifact("fig4", "Convergence", notes=("log-order",))
     text = as_markdown(figure, Evidence(tiny, 1, {}))
     assert text.startswith("# Figure 4: Convergence\n")
     assert "| data |" not in text and "- *log-order*: The released code logs" in text
@@ -139,16 +139,16 @@ def test_a_figure_without_numbers_has_a_title_and_notes_but_no_table(
 def test_paired_tests_stand_below_the_table_if_there_are_any(tiny: Profile) -> None:
     cells = (Cell("x", OURS), Cell("y", OTHER))
     both = evidence_of(tiny, {OURS: [record(0.6)], OTHER: [record(0.5)]})
-    text = as_markdown(Artefact("table1", "T", cells, tests=(OURS,)), both)
+    text = as_markdown(Artifact("table1", "T", cells, tests=(OURS,)), both)
     assert "Paired over seeds:" in text and "| +10.00 |" in text
     alone = evidence_of(tiny, {OURS: [record(0.6)]})
-    text = as_markdown(Artefact("table1", "T", cells, tests=(OURS,)), alone)
+    text = as_markdown(Artifact("table1", "T", cells, tests=(OURS,)), alone)
     assert "Paired over seeds:" not in text
 
 
 def test_notes_are_named_once_those_of_the_whole_first() -> None:
     cells = (Cell("x", OURS, notes=("leak", "rule")), Cell("y", OTHER, notes=("leak",)))
-    assert notes_of(Artefact("t", "", cells, notes=("rule",))) == ["rule", "leak"]
+    assert notes_of(Artifact("t", "", cells, notes=("rule",))) == ["rule", "leak"]
 
 
 def test_only_the_papers_profile_is_called_the_papers_scale() -> None:
@@ -160,5 +160,5 @@ def test_only_the_papers_profile_is_called_the_papers_scale() -> None:
 
 
 def test_names_of_tables_and_figures_are_written_out() -> None:
-    names = [name_of(Artefact(name, "")) for name in ("table3", "fig12", "q1")]
+    names = [name_of(Artifact(name, "")) for name in ("table3", "fig12", "q1")]
     assert names == ["Table 3", "Figure 12", "q1"]

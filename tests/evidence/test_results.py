@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.evidence import made
 
-from fedsemi.evidence.catalogue import Artefact, Cell, Setting, setting
+from fedsemi.evidence.catalogue import Artifact, Cell, Setting, setting
 from fedsemi.evidence.jobs import job_of
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.render import as_csv, as_markdown
@@ -41,13 +41,13 @@ def evidence_of(profile: Profile) -> Evidence:
     return Evidence(profile, 2, records)
 
 
-def artefact() -> Artefact:
+def artifact() -> Artifact:
     cells = [Cell(a, setting("isic18", a), "accuracy", p) for a, p in ARMS.items()]
-    return Artefact("table0", "Four rows", tuple(cells))
+    return Artifact("table0", "Four rows", tuple(cells))
 
 
 def test_paper_ours_gap_and_verdict_stand_side_by_side(tiny: Profile) -> None:
-    *_, semi, ours = evidence_of(tiny).lines(artefact())
+    *_, semi, ours = evidence_of(tiny).lines(artifact())
     assert ours.ours is not None and round(ours.ours.mean, 6) == 62.0
     # (62 - 41) / (81 - 41), and (72.24 - 66.25) / (80.78 - 66.25) in the paper.
     assert ours.gap is not None and round(ours.gap, 6) == 0.525
@@ -61,20 +61,20 @@ def test_the_gap_is_measured_from_the_warm_up(tiny: Profile) -> None:
     evidence = evidence_of(tiny)
     job = job_of(setting("isic18", "lower"), 1, tiny)
     more = Evidence(tiny, 2, {**evidence.records, job.key: record(0.45)})
-    assert more.lines(artefact())[-1].gap == evidence.lines(artefact())[-1].gap
+    assert more.lines(artifact())[-1].gap == evidence.lines(artifact())[-1].gap
 
 
 def test_a_number_names_its_seeds_and_profile(tiny: Profile) -> None:
-    text = as_markdown(artefact(), evidence_of(tiny))
+    text = as_markdown(artifact(), evidence_of(tiny))
     assert "| 72.24 | 62.0 ± 2.8 (2 seeds, smoke) | 52% (paper 41%) |" in text
     assert "not the paper's scale" in text
     assert "Guard off" in text
 
 
 def test_what_was_not_run_is_called_so(tiny: Profile) -> None:
-    lines = Evidence(tiny, 1, {}).lines(artefact())
+    lines = Evidence(tiny, 1, {}).lines(artifact())
     assert {line.verdict for line in lines} == {"not run"}
-    assert "not run" in as_csv(artefact(), Evidence(tiny, 1, {}))
+    assert "not run" in as_csv(artifact(), Evidence(tiny, 1, {}))
 
 
 def test_the_upper_bound_ignores_who_has_labels() -> None:
@@ -95,7 +95,7 @@ def test_methods_are_compared_on_the_seeds_that_both_have(tiny: Profile) -> None
         },
     )
     cells = (Cell("x", OURS_ALONE), Cell("y", SEMI))
-    table = Artefact("table0", "", cells, tests=(OURS_ALONE,))
+    table = Artifact("table0", "", cells, tests=(OURS_ALONE,))
     accuracy, balanced = evidence.comparisons(table)
     assert (accuracy.metric, balanced.metric) == ("accuracy", "balanced_accuracy")
     assert accuracy.other == SEMI and accuracy.test.n == 1
@@ -108,7 +108,7 @@ def test_a_method_is_not_compared_across_data_sets_or_partitions(tiny: Profile) 
     every = (OURS_ALONE, other_data, other_part, setting("isic18", "upper"))
     evidence = made.evidence_of(tiny, {each: [made.record(0.5)] for each in every})
     cells = tuple(Cell("x", each) for each in every)
-    table = Artefact("table0", "", cells, tests=(OURS_ALONE,))
+    table = Artifact("table0", "", cells, tests=(OURS_ALONE,))
     assert {each.other.arm for each in evidence.comparisons(table)} == {"upper"}
 
 
@@ -124,7 +124,7 @@ def test_the_gap_is_that_of_the_seeds_that_method_and_bounds_have(
             OURS_ALONE: [record(0.5), record(0.9)],
         },
     )
-    (line,) = evidence.lines(Artefact("t", "", (Cell("x", OURS_ALONE),)))
+    (line,) = evidence.lines(Artifact("t", "", (Cell("x", OURS_ALONE),)))
     # Seed 1 alone: (50 - 20) / (80 - 20). The score is the mean of both seeds.
     assert line.gap == pytest.approx(0.5)
     assert line.ours is not None and line.ours.mean == pytest.approx(70)
@@ -132,7 +132,7 @@ def test_the_gap_is_that_of_the_seeds_that_method_and_bounds_have(
 
 def test_without_a_bound_there_is_no_gap(tiny: Profile) -> None:
     evidence = made.evidence_of(tiny, {OURS_ALONE: [made.record(0.5)]})
-    (line,) = evidence.lines(Artefact("t", "", (Cell("x", OURS_ALONE, paper=70.0),)))
+    (line,) = evidence.lines(Artifact("t", "", (Cell("x", OURS_ALONE, paper=70.0),)))
     assert line.gap is None and line.paper_gap is None
 
 
@@ -141,7 +141,7 @@ def test_a_probe_is_a_number_without_gap_and_verdict(tiny: Profile) -> None:
     probed = made.record(0.9, probe={"all": {"accuracy": 0.5}})
     evidence = made.evidence_of(tiny, {encoder: [probed]})
     cell = Cell("x", encoder, paper=59.91, source="probe-all")
-    (line,) = evidence.lines(Artefact("t", "", (cell,)))
+    (line,) = evidence.lines(Artifact("t", "", (cell,)))
     assert line.ours is not None and line.ours.mean == 50
     assert (line.gap, line.paper_gap, line.verdict) == (None, None, "")
 
@@ -153,7 +153,7 @@ def test_a_variant_of_ours_is_not_held_against_the_papers_number(
     released = setting("isic18", "semianagg-released")
     both = {OURS_ALONE: [made.record(0.6)], released: [made.record(0.5)]}
     cells = (Cell("x", OURS_ALONE, paper=72.24), Cell("y", released, paper=72.24))
-    _, line = made.evidence_of(tiny, both).lines(Artefact("t", "", cells))
+    _, line = made.evidence_of(tiny, both).lines(Artifact("t", "", cells))
     assert line.verdict == "SemiAnAgg +10.0, one seed"
 
 
@@ -164,7 +164,7 @@ def test_the_upper_bound_is_compared_with_the_partition_of_its_table(
     upper = setting("isic18", "upper")
     both = {part: [made.record(0.6)], upper: [made.record(0.8)]}
     cells = (Cell("u", upper, paper=80.78), Cell("x", part, paper=70.39))
-    line, _ = made.evidence_of(tiny, both).lines(Artefact("t", "", cells))
+    line, _ = made.evidence_of(tiny, both).lines(Artifact("t", "", cells))
     assert line.verdict == "SemiAnAgg -20.0, one seed (paper -10.39)"
 
 

@@ -13,7 +13,7 @@ from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.records import Record, read_records, write_record
 from fedsemi.evidence.runner import Runner
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 
@@ -42,7 +42,7 @@ def test_a_shared_warm_up_gives_the_bits_of_running_both_stages(
 ) -> None:
     job = plan.jobs[1]
     record = runner.run_job(job)
-    *_, straight = conduct(build(job.experiment))
+    *_, straight = run_simulation(build(job.experiment))
     assert record["model_sha256"] == digest(straight.weights)
     assert len(list((plan.folder / "work").iterdir())) == 1  # the warm-up's
 

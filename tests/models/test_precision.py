@@ -81,7 +81,7 @@ _GOLDEN = """
 import json, sys, torch
 from fedsemi.simulation.build import build
 from fedsemi.config.experiment import make_experiment
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 def flat(weights):
     learned = [weights[k] for k in weights if k.endswith((".weight", ".bias"))]
@@ -91,7 +91,7 @@ if __name__ == "__main__":
     found, ends = {}, {}
     for precision, workers in (("float32", 1), ("bf16", 1), ("bf16", 2)):
         experiment = make_experiment(config | {"precision": precision})
-        first, *_, last = conduct(build(experiment), workers)
+        first, *_, last = run_simulation(build(experiment), workers)
         ends[precision] = flat(first.weights), flat(last.weights)
         found[f"{precision}-{workers}"] = [
             digest(last.weights),

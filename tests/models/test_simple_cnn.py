@@ -25,7 +25,7 @@ def test_head_is_the_last_linear_layer_only():
 
 @pytest.mark.parametrize("in_channels", [1, 3])
 @pytest.mark.parametrize("side", [16, 28, 32, 33])
-def test_takes_grey_and_colour_images_of_any_size_from_16(in_channels, side):
+def test_takes_gray_and_color_images_of_any_size_from_16(in_channels, side):
     model = simple_cnn(7, in_channels, side)
 
     output = model(torch.randn(2, in_channels, side, side))

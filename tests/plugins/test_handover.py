@@ -84,16 +84,16 @@ def run(folder: Path, *arguments: str, given: str = "") -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("way", ["stdin", "script", "command"])
+@pytest.mark.parametrize(
+    "way", ["stdin", pytest.param("script", marks=pytest.mark.slow)]
+)
 def test_own_model_method_and_learner_with_two_workers(way: str, tmp_path: Path):
     source = f"{_TWO_RUNS}\ndigests()\n"  # without a guard
     if way == "stdin":
         alone, together = run(tmp_path, "-", given=source)
-    elif way == "script":
+    else:
         (tmp_path / "script.py").write_text(source)
         alone, together = run(tmp_path, "script.py")
-    else:
-        alone, together = run(tmp_path, "-c", source)
     assert alone == together
 
 
@@ -108,6 +108,7 @@ for cell in cells:
     assert alone == together != alone_again == together_again
 
 
+@pytest.mark.slow
 def test_modules_on_a_path_that_the_script_has_changed(tmp_path: Path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere/mine.py").write_text(_TWO_RUNS)

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from fedsemi.simulation.conduct import conduct
 
 from fedsemi.client.learners import LEARNERS
 from fedsemi.config.experiment import make_experiment
@@ -17,7 +18,6 @@ from fedsemi.errors import ConfigError, FedSemiError, ProtocolError
 from fedsemi.methods import METHODS
 from fedsemi.plugins.registry import only
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
 
 RULE = """
 from dataclasses import dataclass

@@ -30,9 +30,9 @@ from fedsemi.runs.checkpoint import Cursor
 from fedsemi.runs.folder import RunFolder
 from fedsemi.seeds import Streams
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.state import ServerState
-from fedsemi.use.session import carry_on
+from fedsemi.use.session import record_run
 
 Go = Callable[..., dict[str, Any]]
 TORTURE = bool(os.environ.get("FEDSEMI_TORTURE"))
@@ -170,8 +170,8 @@ def go() -> Go:
         folder = (RunFolder.resume if begun else RunFolder.new)(path, simulation)
         with folder, Path(os.devnull).open("w") as nowhere:
             console = Console(file=nowhere)
-            steps = conduct(simulation, workers, folder.start)
-            return carry_on(folder, simulation, steps, "test", console)[1]
+            steps = run_simulation(simulation, workers, folder.start)
+            return record_run(folder, simulation, steps, "test", console)[1]
 
     return go
 

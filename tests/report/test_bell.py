@@ -10,8 +10,9 @@ import pytest
 from rich.console import Console
 
 from fedsemi.errors import StorageError
-from fedsemi.report.bell import FILE, Bell
-from fedsemi.report.run import read_run
+from fedsemi.report.bell import Bell
+from fedsemi.report.run import ALARMS, read_run
+from fedsemi.runs.records import RoundRecord
 from fedsemi.server.alarms import Alarm
 from fedsemi.simulation.build import Simulation
 
@@ -31,19 +32,19 @@ def bell(folder: Path, simulation: Simulation, monkeypatch: pytest.MonkeyPatch) 
     return found
 
 
-RECORD = SimpleNamespace(as_json=dict)
+RECORD = RoundRecord(1, "semianagg", 2, 3, 1.0)
 
 
 def test_an_alarm_is_kept_with_the_run(bell: Bell, folder: Path) -> None:
     earlier = list(read_run(folder).alarms)
     bell.ring(RECORD)
-    assert read_run(folder).alarms == [*earlier, vars(ALARM)]
+    assert read_run(folder).alarms == [*earlier, ALARM]
 
 
 def test_an_alarm_on_a_full_disk_is_an_error_of_storage(
     bell: Bell, folder: Path
 ) -> None:
-    (folder / FILE).unlink()
-    (folder / FILE).symlink_to("/dev/full")
+    (folder / ALARMS).unlink()
+    (folder / ALARMS).symlink_to("/dev/full")
     with pytest.raises(StorageError, match=r"FS1201 cannot write .*alarms\.jsonl"):
         bell.ring(RECORD)

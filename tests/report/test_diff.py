@@ -21,14 +21,18 @@ def printed(a: Run, b: Run) -> str:
 def test_runs_part_where_something_measured_differs(make_run) -> None:
     a, b = read_run(make_run("a", rounds=5)), read_run(make_run("b", rounds=5))
     assert first_difference(a, b) == "All 5 rounds are the same to the last digit."
-    b.records[3]["balanced_accuracy"] = 0.75
+    test = b.records[3].test
+    assert test is not None
+    other = replace(test, balanced_accuracy=0.75)
+    b.records[3] = replace(b.records[3], test=other)
     said = "They part in round 4, counted over all stages: balanced accuracy."
     assert first_difference(a, b) == said
 
 
 def test_the_same_round_of_another_stage_is_the_same(make_run) -> None:
     a, b = read_run(make_run("a")), read_run(make_run("b"))
-    b.records[2] |= {"stage": 1, "round": 1, "rounds": 7, "seconds": 9.0}
+    moved = {"stage": 1, "round": 1, "rounds": 7, "seconds": 9.0}
+    b.records[2] = replace(b.records[2], **moved)
     assert "are the same to the last digit" in first_difference(a, b)
 
 
@@ -55,7 +59,7 @@ def test_a_run_that_has_not_ended_is_not_compared_in_silence(make_run) -> None:
 def test_fewer_than_ten_tests_are_counted(make_run) -> None:
     a, b = read_run(make_run("a", rounds=6)), read_run(make_run("b", rounds=6))
     for run in (a, b):
-        run.records[2]["accuracy"] = None
+        run.records[2] = replace(run.records[2], test=None)
     assert "mean of the last 5 tests" in printed(a, b)
 
 

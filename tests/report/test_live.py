@@ -25,8 +25,8 @@ from fedsemi.report.local_server import HOST, Limits
 from fedsemi.runs.folder import RunFolder
 from fedsemi.runs.records import Step
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.simulation.conduct import conduct
-from fedsemi.use.session import carry_on, follow
+from fedsemi.simulation.run import run_simulation
+from fedsemi.use.session import record_new_run, record_run
 
 QUIET = Console(quiet=True)
 STATUS = "document.getElementById('status').textContent"
@@ -183,13 +183,13 @@ def test_what_gets_into_the_page_as_more_than_text_does_not_run(
 @needs_browser
 def test_a_browser_follows_a_resumed_run(tmp_path: Path) -> None:
     folder, short, longer = tmp_path / "run", tiny(rounds=1), tiny(rounds=2)
-    follow(short, conduct(short, 1), folder, "short", QUIET)
+    record_new_run(short, run_simulation(short, 1), folder, "short", QUIET)
     with following(folder) as server, Browser(tmp_path / "profile") as browser:
         browser.open(server.address)
         assert "Finished: round 2 of 2" in browser.js("document.body.innerText")
         with RunFolder.resume(folder, longer) as again:
-            steps = seen(browser, conduct(longer, 1, again.start), done=2)
-            carry_on(again, longer, steps, "longer", QUIET)
+            steps = seen(browser, run_simulation(longer, 1, again.start), done=2)
+            record_run(again, longer, steps, "longer", QUIET)
         browser.wait("document.body?.innerText.includes('Finished: round 3 of 3')", 60)
 
 

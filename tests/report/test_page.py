@@ -170,7 +170,8 @@ def test_long_names_of_sites_are_not_cut_off(
 
 def test_runs_that_coincide_are_both_seen(browser, make_run, tmp_path) -> None:
     folders = [make_run(name) for name in ("a", "b", "c", "d")]
-    alarm = {"stage": 0, "round": 2, "what": "Lost.", "remedy": "Look."}
+    alarm = {"stage": 0, "round": 2, "kind": "hurt", "what": "Lost."}
+    alarm |= {"remedy": "Look."}
     (folders[0] / "alarms.jsonl").write_text(json.dumps(alarm) + "\n")
     browser.open(save(tmp_path, *folders))
     chart = "document.querySelector('svg[aria-label^=\"Test accuracy over\"]')"
@@ -180,3 +181,27 @@ def test_runs_that_coincide_are_both_seen(browser, make_run, tmp_path) -> None:
     assert len(set(dashes)) == 4
     heads = browser.js("[...document.querySelectorAll('h2')].map((h) => h.innerText)")
     assert "Alarms: a" in heads
+
+
+def test_what_the_guard_cut_is_shown_round_by_round(
+    browser, make_run, tmp_path
+) -> None:
+    folder = make_run(guard={"enabled": True})
+    lines = [json.loads(x) for x in (folder / "metrics.jsonl").open()]
+    cut = {"client": 3, "round": 1, "code": "FS2109", "reason": "cut", "part": 0.25}
+    lines[1]["notices"] = [cut, {**cut, "code": "FS2142", "client": None}]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / "metrics.jsonl").write_text(text)
+    browser.open(save(tmp_path, folder))
+    table = "[...document.querySelectorAll('table')].find((t) => t.caption?.innerText"
+    rows = browser.js(
+        f"[...{table} === 'What the guard cut').rows].map(r => r.innerText)"
+    )
+    assert [row.split("\t") for row in rows[1:]] == [
+        ["2", "client 3", "share of the mean", "25.0 %"],
+        ["2", "all", "steps of all clients without labels", "25.0 %"],
+    ]
+    body = "document.body.innerText"
+    assert "cut something in 1 of 3 rounds" in browser.js(body)
+    browser.open(save(tmp_path, make_run("calm", guard={"enabled": True})))
+    assert "on and cut nothing in 3 rounds" in browser.js(body)

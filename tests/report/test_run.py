@@ -14,7 +14,7 @@ def test_a_line_that_is_being_written_waits_for_the_next_time(make_run) -> None:
     folder = make_run(rounds=2)
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"stage": 0, "rou')
-    assert [record["round"] for record in read_run(folder).records] == [1, 2]
+    assert [record.round for record in read_run(folder).records] == [1, 2]
 
 
 def test_a_round_that_a_resumed_run_repeats_counts_once(make_run) -> None:
@@ -23,7 +23,7 @@ def test_a_round_that_a_resumed_run_repeats_counts_once(make_run) -> None:
     again = lines[1].replace('"seconds": 1.0', '"seconds": 7.0')
     text = "\n".join([*lines[:2], again, lines[2]]) + "\n"
     (folder / "metrics.jsonl").write_text(text)
-    assert [r["seconds"] for r in read_run(folder).records] == [1.0, 7.0, 1.0]
+    assert [r.seconds for r in read_run(folder).records] == [1.0, 7.0, 1.0]
 
 
 def test_a_damaged_line_is_named(make_run) -> None:

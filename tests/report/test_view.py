@@ -10,6 +10,7 @@ import pytest
 
 from fedsemi.report.run import read_run
 from fedsemi.report.view import bound_of, view_of
+from fedsemi.runs.records import Cut, Notice
 
 
 def test_client_nines_share_appears_under_nine(make_run) -> None:
@@ -24,7 +25,8 @@ def test_client_nines_share_appears_under_nine(make_run) -> None:
 
 def test_a_client_that_misses_a_round_contributes_nothing_in_it(make_run) -> None:
     run = read_run(make_run())
-    del run.records[1]["clients"]["2"]
+    clients = {id: c for id, c in run.records[1].clients.items() if id != 2}
+    run.records[1] = replace(run.records[1], clients=clients)
     clients = view_of([run])["runs"][0]["clients"]
     assert clients["contribution"][2][1] == 0
     assert clients["accepted"][2][1] is None
@@ -73,6 +75,18 @@ def test_a_run_says_whether_its_guard_was_on(make_run) -> None:
     runs = [make_run("off"), make_run("on", guard={"enabled": True})]
     views = view_of([read_run(path) for path in runs])["runs"]
     assert [view["guard"] for view in views] == [False, True]
+
+
+def test_what_the_guard_cut_is_told_round_by_round(make_run) -> None:
+    run = read_run(make_run(guard={"enabled": True}))
+    told = (
+        Notice(None, 1, "FS2202", "labels only"),
+        Cut(3, 1, "FS2107", "step shortened", 1 / 3),
+    )
+    run.records[1] = replace(run.records[1], notices=told)
+    assert view_of([run])["runs"][0]["cuts"] == [
+        {"round": 2, "client": 3, "code": "FS2107", "part": 0.3333}
+    ]
 
 
 def test_a_run_says_in_which_precision_it_computed(make_run) -> None:

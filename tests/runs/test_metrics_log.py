@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from fedsemi.client.evaluate import Metrics
 from fedsemi.errors import StorageError
 from fedsemi.runs.metrics_log import MetricsLog, timeless
+from fedsemi.runs.records import ClientRecord, RoundRecord
 
 
-def record(round: int, **more: Any) -> dict[str, Any]:
-    return {"stage": 0, "round": round, "accuracy": 0.5, "clients": {}, **more}
+def record(round: int, seconds: float = 1.0, rounds: int = 3) -> RoundRecord:
+    test = Metrics(0.5, 0.5, None, 0.5, 0.5, (0.5, None))
+    clients = {4: ClientRecord(0, 5, 2, 1.0)}
+    return RoundRecord(
+        0, "semianagg", round, rounds, seconds, test=test, clients=clients
+    )
 
 
 @pytest.fixture
@@ -48,7 +53,7 @@ def test_lines_after_the_checkpoint_are_cut_off_and_written_again(
     again.append(record(3))
     assert log.path.read_bytes() == whole
     assert (again.sha256, again.digest) == (log.sha256, log.digest)
-    assert [each["round"] for each in again.records] == [1, 2, 3]
+    assert [each.round for each in again.records] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("change", [b"", b"x", None], ids=["cut", "changed", "gone"])
@@ -84,4 +89,5 @@ def test_the_order_of_keys_does_not_matter_to_a_digest() -> None:
 
 
 def test_a_summary_keeps_scores_and_not_the_clients(log: MetricsLog) -> None:
-    assert log.records[0]["accuracy"] == 0.5 and "clients" not in log.records[0]
+    kept = log.records[0]
+    assert kept.test is not None and kept.test.accuracy == 0.5 and not kept.clients

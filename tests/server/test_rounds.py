@@ -13,20 +13,21 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.client.findings import PREFIX, held_out_accuracy
+from fedsemi.client.findings import held_out_accuracy
 from fedsemi.config.experiment import make_experiment
 from fedsemi.contributions import by_supervision
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
-from fedsemi.messages import ClientInfo, Memory, Task, Update
+from fedsemi.messages import ClientInfo, Findings, Memory, Task, Update
 from fedsemi.method import Method
+from fedsemi.objectives.calibration import EDGES
 from fedsemi.runs.state_codec import decode, encode
 from fedsemi.server.gate import Gate
 from fedsemi.server.guard import Guard
 from fedsemi.server.guard_state import Evidence
 from fedsemi.server.rounds import Round, run
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.state import ServerState
 
 GUARDED = Guard(enabled=True)
@@ -181,9 +182,10 @@ def test_a_free_rider_is_noted_after_five_rounds_and_keeps_its_share(kind: str) 
 
 def judged(update: Update, right: float) -> Update:
     """Let the labeled client report an accuracy on 1,000 held-out images."""
-    found = {f"{PREFIX}class_count_0": 1000.0, f"{PREFIX}class_right_0": right}
-    found |= {f"{PREFIX}bin_count_0": 1000.0, f"{PREFIX}bin_right_0": right}
-    return replace(update, metrics=found) if update.client == 0 else update
+    none = (0.0,) * (len(EDGES) - 1)
+    bins = (1000.0, *none), (right, *none), (0.0, *none)
+    found = Findings((0.0,), (1000.0,), (right,), *bins)
+    return replace(update, findings=found) if update.client == 0 else update
 
 
 def test_a_model_that_labeled_clients_find_worse_is_left_for_the_best_one() -> None:
@@ -257,7 +259,7 @@ def test_a_run_at_cutoff_one_learns_from_labels_alone(promise: Any) -> None:
             {"method": "semianagg", "rounds": 20, "learner": {"cutoff": 1.0}},
         ],
     }
-    steps = list(conduct(build(make_experiment(content))))
+    steps = list(run_simulation(build(make_experiment(content))))
     assert len(steps) == 20
     for step in steps:
         assert [n.code for n in step.record.notices] == ["FS2202"]

@@ -9,7 +9,7 @@ import torch
 from fedsemi.config.experiment import make_experiment
 from fedsemi.server.running_mean import moved
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 
@@ -25,9 +25,9 @@ def test_the_mean_keeps_its_part_and_takes_the_rest_of_the_new_model() -> None:
 def test_keeping_a_mean_changes_no_bit_of_the_model(
     small_config: dict[str, Any],
 ) -> None:
-    plain = list(conduct(build(make_experiment(small_config))))
+    plain = list(run_simulation(build(make_experiment(small_config))))
     kept = small_config | {"evaluation": {"running_mean": 0.5}}
-    averaged = list(conduct(build(make_experiment(kept))))
+    averaged = list(run_simulation(build(make_experiment(kept))))
     assert digest(averaged[-1].weights) == digest(plain[-1].weights)
     assert plain[-1].record.running_mean is None
     assert averaged[-1].record.as_json()["running_mean"].keys() >= {"accuracy", "auc"}
@@ -35,7 +35,7 @@ def test_keeping_a_mean_changes_no_bit_of_the_model(
 
 def test_the_mean_begins_anew_with_each_stage(small_config: dict[str, Any]) -> None:
     kept = small_config | {"evaluation": {"running_mean": 0.25}}
-    steps = list(conduct(build(make_experiment(kept))))
+    steps = list(run_simulation(build(make_experiment(kept))))
     before, first = steps[1], steps[2]
     assert (before.record.stage, first.record.stage) == (0, 1)
     expected = moved(before.weights, first.weights, keep=0.25)

@@ -10,14 +10,14 @@ from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import DataError, StorageError
 from fedsemi.runs.records import Step
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import write_weights
 from fedsemi.weights import digest
 
 
 @pytest.fixture
 def steps(simulation: Simulation) -> list[Step]:
-    return list(conduct(simulation))
+    return list(run_simulation(simulation))
 
 
 def test_stages_follow_each_other_and_rounds_count_from_one(steps: list[Step]) -> None:
@@ -48,7 +48,7 @@ def test_a_line_holds_what_readers_look_for(steps: list[Step]) -> None:
 
 
 def test_the_same_experiment_ends_in_the_same_bits(simulation: Simulation) -> None:
-    first, second = (list(conduct(simulation))[-1] for _ in range(2))
+    first, second = (list(run_simulation(simulation))[-1] for _ in range(2))
     assert digest(first.weights) == digest(second.weights)
 
 
@@ -56,7 +56,7 @@ def test_another_seed_gives_another_model(small_config: dict[str, Any]) -> None:
     digests = set()
     for seed in (1, 2):
         simulation = build(make_experiment(small_config | {"seed": seed}))
-        digests.add(digest(list(conduct(simulation))[-1].weights))
+        digests.add(digest(list(run_simulation(simulation))[-1].weights))
     assert len(digests) == 2
 
 
@@ -65,15 +65,15 @@ def test_a_saved_warm_up_starts_other_methods_like_a_stage_would(
 ) -> None:
     warm = build(make_experiment(small_config | {"stages": small_config["stages"][:1]}))
     model = tmp_path / "warm.safetensors"
-    write_weights(model, list(conduct(warm))[-1].weights)
+    write_weights(model, list(run_simulation(warm))[-1].weights)
 
     begun = small_config | {
         "start": str(model),
         "stages": [{"method": "fedavg-semi", "rounds": 0}, small_config["stages"][1]],
     }
-    from_file = list(conduct(build(make_experiment(begun))))[-1]
+    from_file = list(run_simulation(build(make_experiment(begun))))[-1]
 
-    straight = list(conduct(build(make_experiment(small_config))))[-1]
+    straight = list(run_simulation(build(make_experiment(small_config))))[-1]
     assert digest(from_file.weights) == digest(straight.weights)
 
 
@@ -87,7 +87,7 @@ def test_a_start_model_that_does_not_fit_is_refused(
         "model": {"name": "resnet8", "width": 8},
     }
     with pytest.raises(StorageError, match="does not fit at 'encoder"):
-        list(conduct(build(make_experiment(wider))))
+        list(run_simulation(build(make_experiment(wider))))
 
 
 def test_tests_are_made_every_few_rounds_and_at_the_end(
@@ -95,7 +95,7 @@ def test_tests_are_made_every_few_rounds_and_at_the_end(
 ) -> None:
     config = small_config | {"evaluation": {"every": 2}}
     config["stages"] = [{"method": "supervised", "rounds": 3}]
-    steps = conduct(build(make_experiment(config)))
+    steps = run_simulation(build(make_experiment(config)))
     assert [step.record.test is not None for step in steps] == [False, True, True]
 
 
@@ -125,5 +125,5 @@ def test_ten_percent_labels_on_every_client_work(
 ) -> None:
     small_config["partition"]["labeled_fraction"] = 0.2
     small_config["stages"][1]["method"] = method
-    last = list(conduct(build(make_experiment(small_config))))[-1]
+    last = list(run_simulation(build(make_experiment(small_config))))[-1]
     assert all(c.num_labeled and c.num_unlabeled for c in last.record.clients.values())

@@ -76,7 +76,7 @@ def test_whoever_reads_json_says_what_is_wrong(content, name, read, tmp_path: Pa
 def test_a_line_about_no_round_is_damaged(tmp_path, real_run):
     run = shutil.copytree(real_run, tmp_path / "run")
     (run / "metrics.jsonl").write_bytes(b'{"stage": 0}\n')
-    with pytest.raises(FedSemiError, match=r"FS1104 line 1 .*\(it lacks 'round'\)"):
+    with pytest.raises(FedSemiError, match=r"FS1104 line 1 .*\(it lacks 'method'\)"):
         read_run(run)
 
 

@@ -93,7 +93,7 @@ def test_tensorboard_reads_the_scalars_back(real_run, tmp_path: Path) -> None:
     save_tensorboard(run, tmp_path)
     events = EventAccumulator(str(tmp_path)).Reload()
     values = [event.value for event in events.Scalars("test/accuracy")]
-    np.testing.assert_allclose(values, [r["accuracy"] for r in run.records], 1e-6)
+    np.testing.assert_allclose(values, [r.test.accuracy for r in run.records], 1e-6)
     assert [e.step for e in events.Scalars("contribution/client 3")] == [3, 4]
 
 

@@ -43,7 +43,7 @@ def test_each_picture_gets_its_class_and_probability(real_run, photos) -> None:
 
 
 def test_pictures_of_any_size_and_kind_are_taken(real_run, photos) -> None:
-    Image.new("LA", (50, 9)).save(photos / "grey.png")
+    Image.new("LA", (50, 9)).save(photos / "gray.png")
     Image.new("RGB", (7, 33)).save(photos / "photo.JPG", format="JPEG")
     lines = predictions(real_run, photos).as_csv().decode().splitlines()
     assert lines[0] == "file,class,probability"
@@ -54,15 +54,15 @@ def test_pictures_are_read_as_those_of_the_training(tmp_path: Path) -> None:
     range_16 = [0, 4000]
     classes, names = ["a", "b"], ["deep.png", "turned.jpg", "clear.png", "scan.tif"]
     rng = np.random.default_rng(0)
-    grey = rng.integers(0, 256, (30, 20), dtype=np.uint8)
+    gray = rng.integers(0, 256, (30, 20), dtype=np.uint8)
     site = tmp_path / "site"
     for label, name in enumerate([*names, *names]):
         place = site / classes[label % 2]
         place.mkdir(parents=True, exist_ok=True)
-        image = Image.fromarray(grey)
+        image = Image.fromarray(gray)
         exif = Image.Exif()
         if name == "deep.png":
-            image = Image.fromarray(grey.astype(np.uint16) * 15)
+            image = Image.fromarray(gray.astype(np.uint16) * 15)
         elif name == "turned.jpg":
             exif[0x0112] = 6  # a camera held upright
         elif name == "clear.png":

@@ -76,7 +76,7 @@ def compare(
         screen(progress),
         None if data_dir is None else Path(data_dir),
         source.device,
-        _reading(on),
+        build=_reading(on),
     )
     runner.run(_telling(runner))
     evidence = Evidence(source, max(seeds, 1), read_records(Path(out)))

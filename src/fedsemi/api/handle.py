@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -72,7 +73,7 @@ class Run:
     @property
     def alarms(self) -> Table:
         """A row for each warning of the run."""
-        return table(self._content.alarms)
+        return table(asdict(alarm) for alarm in self._content.alarms)
 
     @property
     def class_names(self) -> tuple[str, ...]:

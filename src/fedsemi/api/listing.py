@@ -44,7 +44,7 @@ def _dataset(name: str) -> dict[str, Any]:
         "classes": len(ours.class_names) if ours else None,
         "train": ours.counts[0] if ours else None,
         "test": ours.counts[1] if ours else None,
-        "license": ours.licence if ours else None,
+        "license": ours.license if ours else None,
     }
 
 

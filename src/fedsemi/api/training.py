@@ -24,10 +24,10 @@ from fedsemi.data.arrays import ARRAYS
 from fedsemi.errors import CannotCreate
 from fedsemi.runs.folder import RunFolder
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.text.printable import printable
 from fedsemi.use.resuming import config_of, refuse_coordinators_run, refuse_flower_run
-from fedsemi.use.session import available_cores, carry_on
+from fedsemi.use.session import available_cores, record_run
 
 AnyPath = str | PathLike[str]
 
@@ -71,7 +71,7 @@ def simulate(
     simulation = sites.simulation(experiment)
     remedy = _remedy(folder, experiment)
     with _begun(folder, simulation, overwrite, remedy) as begun:
-        _carry_on(begun, simulation, workers, progress, checkpoint_every)
+        _record(begun, simulation, workers, progress, checkpoint_every)
     return Run(folder)
 
 
@@ -104,7 +104,7 @@ def run(
     folder = _folder(out, name)
     remedy = _remedy(folder, experiment)
     with _begun(folder, simulation, overwrite, remedy) as begun:
-        _carry_on(begun, simulation, workers, progress, checkpoint_every)
+        _record(begun, simulation, workers, progress, checkpoint_every)
     return Run(folder)
 
 
@@ -141,7 +141,7 @@ def resume(
         refuse_flower_run(found)
         found.remedy = _remedy(place, experiment)
         found.notices.clear()
-        _carry_on(found, simulation, workers, progress, checkpoint_every)
+        _record(found, simulation, workers, progress, checkpoint_every)
     return Run(place)
 
 
@@ -163,7 +163,7 @@ def read_experiment(
     return experiment, experiment.stages[-1].method
 
 
-def _carry_on(
+def _record(
     folder: RunFolder,
     simulation: Simulation,
     workers: int,
@@ -171,8 +171,8 @@ def _carry_on(
     checkpoint_every: int,
 ) -> None:
     console, cores = screen(progress), workers or available_cores()
-    steps = conduct(simulation, cores, folder.start)
-    carry_on(
+    steps = run_simulation(simulation, cores, folder.start)
+    record_run(
         folder,
         simulation,
         steps,

@@ -54,7 +54,7 @@ def datasets(data_dir: DataDir = None) -> None:
     for column in ("classes", "train / test"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("at hand")
-    origins = Table("data set", "licence, and where it comes from", box=None)
+    origins = Table("data set", "license, and where it comes from", box=None)
     for name, source in DATASETS.own.items():
         assert isinstance(source, DatasetSource)
         table.add_row(
@@ -64,7 +64,7 @@ def datasets(data_dir: DataDir = None) -> None:
             " / ".join(f"{count:,}" for count in source.counts),
             "yes" if source.at_hand(search_path(data_dir)) else "no",
         )
-        origins.add_row(name, Text(f"{source.licence}\n{source.where}"))
+        origins.add_row(name, Text(f"{source.license}\n{source.where}"))
     console = Screen()
     console.print(table)
     places = ", ".join(str(path) for path in search_path(data_dir))

@@ -14,7 +14,7 @@ from fedsemi.evidence.stats import gap_closed
 from fedsemi.runs.records import Step
 from fedsemi.simulation.build import build
 from fedsemi.use.progress import bar, client_table, duration
-from fedsemi.use.session import train
+from fedsemi.use.session import run_and_record
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def run_demo(
         folder = out / title.replace(" ", "-")
         simulation = build(each, data_dir)
         # Rounds are short: a checkpoint after each would be a good part of the time.
-        last, summary = train(simulation, folder, title, workers, console, 20)
+        last, summary = run_and_record(simulation, folder, title, workers, console, 20)
         results.append(Result(title, last, summary))
     _print_comparison(results, out, console)
     return results

@@ -15,10 +15,10 @@ from fedsemi.errors import Mismatch
 from fedsemi.runs.folder import RunFolder, read_json
 from fedsemi.runs.manifest import identity
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.text.printable import typed
 from fedsemi.text.screen import Screen
-from fedsemi.use.session import available_cores, carry_on
+from fedsemi.use.session import available_cores, record_run
 
 _DIGESTS = ("model_sha256", "metrics_sha256")
 
@@ -57,8 +57,8 @@ def _trained(
     cores = workers or available_cores()
     with RunFolder.new(out, simulation) as folder:
         folder.remedy = f"begin again with `{typed('fedsemi', 'rerun', run)}`"
-        steps = conduct(simulation, cores)
-        _, summary = carry_on(
+        steps = run_simulation(simulation, cores)
+        _, summary = record_run(
             folder, simulation, steps, run.name, console, workers=cores
         )
     return summary

@@ -23,12 +23,12 @@ from fedsemi.report.run import Run, read_run
 from fedsemi.runs.folder import RunFolder, read_json, resuming
 from fedsemi.runs.records import Step
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.text.printable import typed
 from fedsemi.text.screen import Screen
 from fedsemi.use.progress import client_table, duration
 from fedsemi.use.resuming import config_of, refuse_coordinators_run, refuse_flower_run
-from fedsemi.use.session import available_cores, carry_on
+from fedsemi.use.session import available_cores, record_run
 
 Result = tuple[Step | None, dict[str, Any]]
 Watch = Callable[[Iterator[Step]], Result]
@@ -130,13 +130,13 @@ def run(
 
         def watch(steps: Iterator[Step]) -> Result:
             every = checkpoint_every
-            return carry_on(folder, simulation, steps, title, console, every, cores)
+            return record_run(folder, simulation, steps, title, console, every, cores)
 
         if engine is Engine.flower:
             last, summary = _on_flower(simulation, folder, watch)
         else:
             refuse_flower_run(folder)
-            last, summary = watch(conduct(simulation, cores, folder.start))
+            last, summary = watch(run_simulation(simulation, cores, folder.start))
     if last is not None:
         console.print(client_table(last.record))
     console.print(_result_table(summary, read_run(out)))
@@ -166,7 +166,7 @@ def _continued(
 
 def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Result:
     require_flower()
-    from fedsemi.deployment.one_machine.simulate import conduct_on_ray
+    from fedsemi.deployment.one_machine.simulate import run_on_ray
 
     if folder.start is not None:
         raise ConfigError(
@@ -174,7 +174,7 @@ def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Resul
             "--overwrite, or run it with --engine local",
             code="FS4110",
         )
-    return conduct_on_ray(simulation, watch)
+    return run_on_ray(simulation, watch)
 
 
 def _folder_of(source: Path, out: Path | None, resume: Path | None, fork: bool) -> Path:

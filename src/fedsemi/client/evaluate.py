@@ -31,7 +31,7 @@ class CleanView(Protocol):
     """Whatever turns stored images into network input without augmentation."""
 
     def clean(self, images: Tensor, /) -> Tensor:
-        """Return normalised floats for the uint8 images `[B, channels, H, W]`."""
+        """Return normalized floats for the uint8 images `[B, channels, H, W]`."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,19 @@ class Metrics:
     per_class_recall: tuple[float | None, ...]
     """Recall of each class; None for a class absent from the truth."""
 
-    confusion: tuple[tuple[int, ...], ...]
+    confusion: tuple[tuple[int, ...], ...] = ()
     """Sample counts, `confusion[true][predicted]`."""
+
+    @property
+    def scores(self) -> dict[Score, float | None]:
+        """The single numbers, by name."""
+        return {
+            "accuracy": self.accuracy,
+            "balanced_accuracy": self.balanced_accuracy,
+            "auc": self.auc,
+            "precision": self.precision,
+            "recall": self.recall,
+        }
 
 
 def predict(

@@ -2,15 +2,15 @@
 
 In a federation these numbers are computed where the images are: a labeled site sends
 its `Findings`, never an image. Unlike the oracle of a simulation they need no label
-that a site does not have.
+that a site does not have. Whoever reads them asks first whether they can be true.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 from operator import add
 
 import torch
@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from fedsemi.client.evaluate import predict
 from fedsemi.data.augment import Views
 from fedsemi.data.dataset import ImageSet
-from fedsemi.messages import Task, Update, Weights
+from fedsemi.messages import Findings, Task, Update, Weights
 from fedsemi.objectives.calibration import (
     EDGES,
     Calibration,
@@ -30,11 +30,6 @@ from fedsemi.objectives.calibration import (
 )
 from fedsemi.objectives.workbench import Setup
 from fedsemi.seeds import Streams, seed_of
-
-PREFIX = "held_out_"
-"""Metrics of a labeled site: this, a field of `Findings`, and the place in it."""
-
-Numbers = tuple[float, ...]
 
 _LEAST_PROB = 1e-12
 _MOST_LOSS = 1 - math.log(_LEAST_PROB)  # rounding included
@@ -54,94 +49,65 @@ class Validation:
     """On weak views, as the teacher sees images when it makes pseudo-labels."""
 
 
-@dataclass(frozen=True)
-class Findings:
-    """What a site counted on its held-out images: sums, so those of sites add up."""
-
-    loss: Numbers
-    """Negative log-likelihood, one number."""
-    class_count: Numbers
-    """Images of each class, [C]."""
-    class_right: Numbers
-    """Those whose class was found, [C]."""
-    bin_count: Numbers
-    """Weak views by the confidence of their prediction, [B]."""
-    bin_right: Numbers
-    """Those of them whose class was found, [B]."""
-    bin_gap: Numbers
-    """Hits less confidence of clean views, by confidence, [B]."""
-
-    def as_metrics(self) -> dict[str, float]:
-        """Name the numbers that are not zero, to be sent as metrics."""
-        return {
-            f"{PREFIX}{field.name}_{place}": float(value)
-            for field in fields(self)
-            for place, value in enumerate(getattr(self, field.name))
-            if value
-        }
-
-    @classmethod
-    def from_metrics(
-        cls, metrics: Mapping[str, float], num_classes: int
-    ) -> Findings | None:
-        """Read them back; None if there are none, or none that can be true."""
-        found = cls(
-            **{
-                name: tuple(
-                    metrics.get(f"{PREFIX}{name}_{place}", 0.0) for place in range(size)
-                )
-                for name, size in _sizes(num_classes).items()
-            }
-        )
-        return found if found._possible() else None
-
-    def __add__(self, other: Findings) -> Findings:
-        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
-        return Findings(*(tuple(map(add, *pair)) for pair in pairs))
-
-    def _possible(self) -> bool:
-        pairs = [
-            *zip(self.class_right, self.class_count, strict=True),
-            *zip(self.bin_right, self.bin_count, strict=True),
-        ]
-        num = sum(self.class_count)
-        return (
-            num > 0
-            and all(is_count(n) for pair in pairs for n in pair)
-            and all(right <= count for right, count in pairs)
-            and sum(self.bin_count) == num
-            and all(abs(gap) <= num for gap in self.bin_gap)
-            and 0 <= self.loss[0] <= _MOST_LOSS * num
-        )
-
-    def validation(self) -> Validation:
-        """Say how good the model is that this was counted with."""
-        num = sum(self.class_count)
-        pairs = zip(self.class_right, self.class_count, strict=True)
-        return Validation(
-            num=int(num),
-            accuracy=sum(self.class_right) / num,
-            loss=self.loss[0] / num,
-            per_class_recall=tuple(r / count if count else None for r, count in pairs),
-            calibration_error=sum(map(abs, self.bin_gap)) / num,
-            calibration=Calibration(
-                tuple(map(int, self.bin_right)), tuple(map(int, self.bin_count))
-            ),
-        )
+def sizes_of(num_classes: int) -> dict[str, int]:
+    """Return how many numbers each field of `Findings` holds."""
+    classes, bins = num_classes, len(EDGES)
+    return {
+        "loss": 1,
+        "class_count": classes,
+        "class_right": classes,
+        "bin_count": bins,
+        "bin_right": bins,
+        "bin_gap": bins,
+    }
 
 
-def metric_names(num_classes: int) -> frozenset[str]:
-    """Return the names of the metrics that findings travel as, and no others."""
-    sizes = _sizes(num_classes)
-    return frozenset(
-        f"{PREFIX}{name}_{place}" for name in sizes for place in range(sizes[name])
+def possible(found: Findings, num_classes: int) -> bool:
+    """Tell whether numbers from outside can have been counted."""
+    sizes = {name: len(numbers) for name, numbers in found.by_name().items()}
+    if sizes != sizes_of(num_classes):
+        return False
+    pairs = [
+        *zip(found.class_right, found.class_count, strict=True),
+        *zip(found.bin_right, found.bin_count, strict=True),
+    ]
+    num = sum(found.class_count)
+    return (
+        num > 0
+        and all(is_count(n) for pair in pairs for n in pair)
+        and all(right <= count for right, count in pairs)
+        and sum(found.bin_count) == num
+        and all(abs(gap) <= num for gap in found.bin_gap)
+        and 0 <= found.loss[0] <= _MOST_LOSS * num
     )
 
 
-def _sizes(num_classes: int) -> dict[str, int]:
-    """Return how many numbers each field of `Findings` holds."""
-    kinds = {"loss": 1, "class": num_classes, "bin": len(EDGES)}
-    return {f.name: kinds[f.name.split("_")[0]] for f in fields(Findings)}
+def validation_of(found: Findings) -> Validation:
+    """Say how good the model is that this was counted with."""
+    num = sum(found.class_count)
+    pairs = zip(found.class_right, found.class_count, strict=True)
+    return Validation(
+        num=int(num),
+        accuracy=sum(found.class_right) / num,
+        loss=found.loss[0] / num,
+        per_class_recall=tuple(r / count if count else None for r, count in pairs),
+        calibration_error=sum(map(abs, found.bin_gap)) / num,
+        calibration=Calibration(
+            tuple(map(int, found.bin_right)), tuple(map(int, found.bin_count))
+        ),
+    )
+
+
+def named(found: Findings | None) -> dict[str, float]:
+    """Name the numbers that are not zero, for the log."""
+    if found is None:
+        return {}
+    return {
+        f"held_out_{name}_{place}": float(value)
+        for name, numbers in found.by_name().items()
+        for place, value in enumerate(numbers)
+        if value
+    }
 
 
 def with_findings(
@@ -155,8 +121,7 @@ def with_findings(
         return update
     seed = seed_of(task.seed, "validation")
     weights = setup.model.own(task.weights)
-    found = Validator(held_out, setup).findings(weights, seed).as_metrics()
-    return replace(update, metrics={**update.metrics, **found})
+    return replace(update, findings=Validator(held_out, setup).findings(weights, seed))
 
 
 def reported(updates: Iterable[Update], num_classes: int) -> Validation | None:
@@ -166,18 +131,17 @@ def reported(updates: Iterable[Update], num_classes: int) -> Validation | None:
     has nothing to find them with: what it says of them is no finding.
     """
     by_site = {
-        update.client: update.metrics
+        update.client: update.findings
         for update in updates
-        if update.num_labeled and any(n.startswith(PREFIX) for n in update.metrics)
+        if update.num_labeled and update.findings is not None
     }
-    found = [Findings.from_metrics(each, num_classes) for each in by_site.values()]
-    known = [each for each in found if each is not None]
-    if not known:
-        return None
-    total = known[0]
-    for each in known[1:]:
-        total += each
-    return total.validation()
+    known = [each for each in by_site.values() if possible(each, num_classes)]
+    return validation_of(reduce(_added, known)) if known else None
+
+
+def _added(one: Findings, other: Findings) -> Findings:
+    pairs = zip(one.by_name().values(), other.by_name().values(), strict=True)
+    return Findings(*(tuple(map(add, *pair)) for pair in pairs))
 
 
 def held_out_accuracy(
@@ -213,7 +177,7 @@ class Validator:
 
     def validate(self, weights: Weights, seed: int = 0) -> Validation:
         """Measure a model; the seed is that of the weak views."""
-        return self.findings(weights, seed).validation()
+        return validation_of(self.findings(weights, seed))
 
     def findings(self, weights: Weights, seed: int = 0) -> Findings:
         """Count what a model finds; the seed is that of the weak views."""

@@ -7,12 +7,11 @@ declaration that the server's gate reads. All else is the same for all methods.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fedsemi.client.findings import PREFIX as HELD_OUT
-from fedsemi.client.findings import metric_names
+from fedsemi.client.findings import sizes_of
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Update
 from fedsemi.method import Method
@@ -35,6 +34,16 @@ _NUMBERS = {
 }
 
 
+_FINDINGS = {
+    "loss": "how wrong the model that came is on held-out images",
+    "class_count": "held-out images of each class",
+    "class_right": "held-out images of each class that it knows",
+    "bin_count": "held-out images by its confidence",
+    "bin_right": "held-out images by its confidence, those it knows",
+    "bin_gap": "how far its confidence is off, by confidence",
+}
+
+
 @dataclass(frozen=True)
 class Field:
     """One thing that leaves a site."""
@@ -45,25 +54,36 @@ class Field:
     meaning: str
 
 
-def declared_metrics(method: Method[Any], num_classes: int) -> frozenset[str]:
-    """Return the names of all metrics that a site may send.
+@dataclass(frozen=True)
+class Declared:
+    """What an answer may hold beside the model and the method's statistics."""
 
-    Beside the usual ones and the method's own they are what a labeled site that holds
-    images out counts on them, see `findings.Findings`.
-    """
-    return USUAL_METRICS | method.metrics | metric_names(num_classes)
+    metrics: frozenset[str]
+    """Names: the usual ones and the method's own."""
+    findings: Mapping[str, int]
+    """How many numbers each field of `Findings` holds."""
+
+
+def declared_by(method: Method[Any], num_classes: int) -> Declared:
+    """Return what a site that trains with a method may send."""
+    return Declared(USUAL_METRICS | method.metrics, sizes_of(num_classes))
 
 
 def check_declared(
     method: Method[Any], task: Task, update: Update, num_classes: int
 ) -> None:
     """Refuse to send an update that holds anything the method has not declared."""
-    known, metrics = method.statistics, declared_metrics(method, num_classes)
+    declared = declared_by(method, num_classes)
     for name in update.statistics:
-        _require(name in known, f"the statistic '{name}'")
+        _require(name in method.statistics, f"the statistic '{name}'")
     for name, number in update.metrics.items():
-        _require(name in metrics, f"the metric '{name}'")
+        _require(name in declared.metrics, f"the metric '{name}'")
         _require(math.isfinite(number), f"'{name}' = {number}")
+    if update.findings is not None:
+        for name, numbers in update.findings.by_name().items():
+            fits = len(numbers) == declared.findings[name]
+            finite = all(map(math.isfinite, numbers))
+            _require(fits and finite, f"the findings '{name}' = {numbers}")
     for name in update.weights.keys() ^ task.weights.keys():
         _require(False, f"the weights '{name}' without being asked")
     for name, sent in update.weights.items():
@@ -85,14 +105,12 @@ def fields_of(update: Update) -> Iterator[Field]:
         kind = f"{str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)}"
         size = num_bytes({name: tensor})
         yield Field(f"statistics.{name}", kind, size, "read by the server")
-    counts = [name for name in update.metrics if name.startswith(HELD_OUT)]
     for name in update.metrics:
-        if name not in counts:
-            yield Field(f"metrics.{name}", "number", 8, "for the log only")
-    if counts:
-        kind = f"{len(counts)} numbers"
-        meaning = "counts on held-out images, by class and confidence"
-        yield Field("metrics.held_out_*", kind, 8 * len(counts), meaning)
+        yield Field(f"metrics.{name}", "number", 8, "for the log only")
+    if update.findings is not None:
+        for name, found in update.findings.by_name().items():
+            kind = f"{len(found)} numbers" if len(found) > 1 else "number"
+            yield Field(f"findings.{name}", kind, 8 * len(found), _FINDINGS[name])
 
 
 def _require(holds: bool, what: str) -> None:

@@ -1,4 +1,4 @@
-"""How images become network inputs: resizing, the three views, normalisation.
+"""How images become network inputs: resizing, the three views, normalization.
 
 Everything acts on whole batches of bytes, and every random number comes from one CPU
 generator, so that the views of a batch are the same on every device.
@@ -59,13 +59,13 @@ class Views:
         if len(self.mean) not in (1, 3) or len(self.std) != len(self.mean):
             raise ConfigError(
                 f"mean has {len(self.mean)} entries and std {len(self.std)}; give "
-                "both one entry (grey) or three (colour)"
+                "both one entry (gray) or three (color)"
             )
         if min(self.std) <= 0:
             raise ConfigError(f"std is {self.std}; every entry must be positive")
 
     def clean(self, images: Tensor) -> Tensor:
-        """Resize straight to the input size and normalise.
+        """Resize straight to the input size and normalize.
 
         Args:
             images: uint8 [B, C, H, W].
@@ -74,7 +74,7 @@ class Views:
             float32 [B, C, size, size].
         """
         self._check(images)
-        return self.normalise(resize(images, self.size))
+        return self.normalize(resize(images, self.size))
 
     def resized(self, images: Tensor) -> Tensor:
         """Resize images for the weak and the strong view, which then need not do it.
@@ -95,7 +95,7 @@ class Views:
         )
 
     def weak(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """Resize, crop at a random place, mirror half of the images, normalise.
+        """Resize, crop at a random place, mirror half of the images, normalize.
 
         Args:
             images: uint8 [B, C, H, W].
@@ -105,7 +105,7 @@ class Views:
             float32 [B, C, size, size].
         """
         self._check(images)
-        return self.normalise(self._crop(resize(images, self.pre), generator))
+        return self.normalize(self._crop(resize(images, self.pre), generator))
 
     def strong(self, images: Tensor, generator: torch.Generator) -> Tensor:
         """Resize, distort by RandAugment and Cutout, then go on like the weak view.
@@ -122,7 +122,7 @@ class Views:
         # Many small operations: without autograd's bookkeeping they take a sixth less.
         with torch.inference_mode():
             distorted = rand_augment(resized, generator)
-        return self.normalise(self._crop(distorted, generator))
+        return self.normalize(self._crop(distorted, generator))
 
     def _crop(self, images: Tensor, generator: torch.Generator) -> Tensor:
         """Cut a square of `size` from each image and mirror half of them."""
@@ -137,7 +137,7 @@ class Views:
         cropped = images.flatten(2).gather(2, index)
         return cropped.view(count, channels, self.size, self.size)
 
-    def normalise(self, images: Tensor) -> Tensor:
+    def normalize(self, images: Tensor) -> Tensor:
         """Scale values from 0 to 255, bytes or not, to the network's input."""
         mean = torch.tensor(self.mean, device=images.device).view(-1, 1, 1)
         std = torch.tensor(self.std, device=images.device).view(-1, 1, 1)
@@ -210,10 +210,10 @@ def _triangle(source: int, target: int) -> tuple[Tensor, Tensor]:
     """
     scale = source / target
     reach = max(scale, 1.0)
-    centre = (torch.arange(target, dtype=torch.float64) + 0.5) * scale
-    first = (centre - reach + 0.5).floor().clamp_(min=0)
+    center = (torch.arange(target, dtype=torch.float64) + 0.5) * scale
+    first = (center - reach + 0.5).floor().clamp_(min=0)
     row = first + torch.arange(2 * math.ceil(reach) + 1)[:, None]
-    weight = (1 - (row + 0.5 - centre).abs() / reach).clamp_(min=0) * (row < source)
+    weight = (1 - (row + 0.5 - center).abs() / reach).clamp_(min=0) * (row < source)
     fixed = (weight / weight.sum(dim=0) * 2**_BITS + 0.5).floor().to(torch.int32)
     used = fixed.any(dim=1)
     return row.clamp(max=source - 1).long()[used], fixed[used][..., None]

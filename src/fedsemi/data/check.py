@@ -134,7 +134,7 @@ def _mixed(sites: Sequence[SiteData]) -> list[Finding]:
             False,
             f"FS3104 {site.name} mixes modes: "
             + ", ".join(f"{n} {mode}" for mode, n in Counter(site.modes).most_common()),
-            "all are made alike; check that grey and color do not stand for classes",
+            "all are made alike; check that gray and color do not stand for classes",
         )
         for site in sites
         if len(set(site.modes)) > 1

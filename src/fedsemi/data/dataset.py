@@ -1,4 +1,4 @@
-"""A labelled image data set in memory: a training and a test part."""
+"""A labeled image data set in memory: a training and a test part."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Dataset:
 
     @property
     def channels(self) -> int:
-        """1 for grey images, 3 for colour."""
+        """1 for gray images, 3 for color."""
         return self.train.images.shape[1]
 
     @cached_property

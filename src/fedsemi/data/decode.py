@@ -42,7 +42,7 @@ class Pixels:
     side: int
     """Height and width after resizing; 0 leaves pictures as large as they are."""
     channels: int = 3
-    """1 for grey, 3 for colour."""
+    """1 for gray, 3 for color."""
     background: tuple[int, int, int] = (0, 0, 0)
     """What shows through where a picture is transparent."""
     deep_range: Range | None = None
@@ -139,7 +139,7 @@ def _picture(
 
 
 def _plain(image: Image.Image, pixels: Pixels) -> Image.Image:
-    """Reduce any mode to opaque 8-bit grey or colour."""
+    """Reduce any mode to opaque 8-bit gray or color."""
     if image.mode in _DEEP:
         if pixels.deep_range is None:
             raise Refused(
@@ -156,7 +156,7 @@ def _plain(image: Image.Image, pixels: Pixels) -> Image.Image:
         return image.convert("RGB")
     if image.mode in _PLAIN:
         return image if image.mode == "L" else image.convert("RGB")
-    raise Refused("FS3104", f"has the colour mode {image.mode}; save it as RGB or grey")
+    raise Refused("FS3104", f"has the color mode {image.mode}; save it as RGB or gray")
 
 
 def _fit(image: Image.Image, pixels: Pixels) -> Bytes:

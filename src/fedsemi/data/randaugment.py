@@ -39,7 +39,7 @@ RANGES: dict[str, tuple[float, float]] = {
 """Lowest and highest magnitude of each operation, in the order of their numbers."""
 
 CUTOUT_FILL = (125, 123, 114)
-"""The colour of the box that Cutout paints."""
+"""The color of the box that Cutout paints."""
 
 
 def rand_augment(images: Tensor, generator: torch.Generator) -> Tensor:
@@ -85,15 +85,15 @@ def apply(images: Tensor, operations: Tensor, magnitudes: Tensor) -> Tensor:
         matrix = _matrices(values[:moved], parts, *images.shape[-2:])
         result[:moved] = _affine(result[:moved], matrix)
     factors = values.to(torch.float32).to(images.device).view(-1, 1, 1, 1)
-    for name, recolour in _RECOLOURS.items():
+    for name, recolor in _RECOLORS.items():
         group = result[parts[name]]
         if len(group):
-            group.copy_(recolour(group, factors[parts[name]]))
+            group.copy_(recolor(group, factors[parts[name]]))
     return result.index_select(0, order.argsort().to(images.device))
 
 
 def cutout(images: Tensor, side: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    """Paint a grey square over each image.
+    """Paint a gray square over each image.
 
     The corner is clipped at 0 before the side is added, and the last row and column
     belong to the square, as in PIL's `ImageDraw.rectangle`.
@@ -101,8 +101,8 @@ def cutout(images: Tensor, side: Tensor, x: Tensor, y: Tensor) -> Tensor:
     Args:
         images: uint8 [B, C, H, W], left as they are.
         side: float64 [B] on the CPU, as a fraction of the width.
-        x: float64 [B] on the CPU, centre as a fraction of the width.
-        y: float64 [B] on the CPU, centre as a fraction of the height.
+        x: float64 [B] on the CPU, center as a fraction of the width.
+        y: float64 [B] on the CPU, center as a fraction of the height.
 
     Returns:
         uint8 [B, C, H, W].
@@ -118,9 +118,9 @@ def cutout(images: Tensor, side: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return (images * (1 - box)).addcmul_(box, fill.to(box.device))
 
 
-def _between(centre: Tensor, side: Tensor, length: int) -> Tensor:
+def _between(center: Tensor, side: Tensor, length: int) -> Tensor:
     """Return uint8 [B, length]: 1 where a box covers an axis, else 0."""
-    first = (centre - side / 2).clamp(min=0).floor()
+    first = (center - side / 2).clamp(min=0).floor()
     last = (first + side).floor()
     at = torch.arange(length)
     return ((at >= first[:, None]) & (at <= last[:, None])).to(torch.uint8)
@@ -133,7 +133,7 @@ def _matrices(values: Tensor, parts: _Parts, height: int, width: int) -> Tensor:
     matrix[1, parts["ShearX"]] = values[parts["ShearX"]]
     matrix[3, parts["ShearY"]] = values[parts["ShearY"]]
     # PIL shifts in floating point, so a shift is rounded to whole pixels here, before
-    # the fixed point numbers of `_affine` could round it to the neighbour.
+    # the fixed point numbers of `_affine` could round it to the neighbor.
     across, down, turned = parts["TranslateX"], parts["TranslateY"], parts["Rotate"]
     matrix[2, across] = (values[across] * width + 0.5).floor()
     matrix[5, down] = (values[down] * height + 0.5).floor()
@@ -147,13 +147,13 @@ def _matrices(values: Tensor, parts: _Parts, height: int, width: int) -> Tensor:
 def _affine(images: Tensor, matrix: Tensor) -> Tensor:
     """Sample each image at (a x + b y + c, d x + e y + f), nearest, black outside.
 
-    The coefficients [6, n] become 16.16 fixed point numbers taken at pixel centres,
+    The coefficients [6, n] become 16.16 fixed point numbers taken at pixel centers,
     because PIL computes so; floating point would choose other pixels at ties.
     """
     count, channels, height, width = images.shape
     a, b, c, d, e, f = matrix
-    centred = torch.stack([a, b, c + a * 0.5 + b * 0.5, d, e, f + d * 0.5 + e * 0.5])
-    fixed = (centred * 65536 + 0.5).floor().to(torch.int32).to(images.device)
+    centered = torch.stack([a, b, c + a * 0.5 + b * 0.5, d, e, f + d * 0.5 + e * 0.5])
+    fixed = (centered * 65536 + 0.5).floor().to(torch.int32).to(images.device)
     a, b, c, d, e, f = fixed.view(6, count, 1, 1)
     x = torch.arange(width, dtype=torch.int32, device=images.device)
     y = torch.arange(height, dtype=torch.int32, device=images.device)[:, None]
@@ -224,7 +224,7 @@ def _solarize(images: Tensor, threshold: Tensor) -> Tensor:
 
 
 def _luminance(images: Tensor) -> Tensor:
-    """Return PIL's grey value, float32 [n, 1, H, W]; no sum reaches 2**24."""
+    """Return PIL's gray value, float32 [n, 1, H, W]; no sum reaches 2**24."""
     if images.shape[1] == 1:
         return images.to(torch.float32)
     red, green, blue = images.to(torch.float32).unbind(1)
@@ -237,7 +237,7 @@ def _blend(degenerate: Tensor, images: Tensor, factor: Tensor) -> Tensor:
     return ((images - degenerate) * factor).add_(degenerate).to(torch.uint8)
 
 
-_RECOLOURS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+_RECOLORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "Brightness": _brightness,
     "Color": _color,
     "Contrast": _contrast,

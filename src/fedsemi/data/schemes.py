@@ -106,7 +106,7 @@ def split_labeled(
 def check_request(
     truth: Rows, num_classes: int, num_clients: int, min_size: int
 ) -> None:
-    """Refuse what no draw can fulfil, with the reason."""
+    """Refuse what no draw can fulfill, with the reason."""
     if num_clients < 1:
         raise DataError(f"num_clients = {num_clients}; at least 1", "FS3011")
     if truth.ndim != 1 or not len(truth):

@@ -67,7 +67,7 @@ def save_heatmap(
 ) -> None:
     """Draw the class distribution of the clients; the suffix of `path` is the format.
 
-    Colour is on a logarithmic scale, so rare classes show beside a dominant one; grey
+    Color is on a logarithmic scale, so rare classes show beside a dominant one; gray
     is none at all. Clients with labels are marked `*`.
 
     Args:

@@ -42,7 +42,7 @@ class SitesSettings:
     patient: str | None = None
     """Regular expression whose first group, found in a file's path, is its patient."""
     channels: Channels = 3
-    """1 for grey, 3 for color."""
+    """1 for gray, 3 for color."""
     background: Annotated[list[Byte], Field(min_length=3, max_length=3)] = field(
         default_factory=lambda: [0, 0, 0]
     )

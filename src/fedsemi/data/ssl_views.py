@@ -1,8 +1,8 @@
 """The two views of self-supervised learning, on whole batches.
 
 As in Barlow Twins (Zbontar et al., ICML 2021) and Orchestra (Lubana et al., ICML 2022):
-a crop of random size, a flip, jittered colours, grey, blur and solarisation. Three
-differences: crops are bilinear, the colours are jittered in one order for all images,
+a crop of random size, a flip, jittered colors, gray, blur and solarization. Three
+differences: crops are bilinear, the colors are jittered in one order for all images,
 and hue turns in the YIQ plane instead of HSV, which needs no case by case conversion.
 """
 
@@ -46,11 +46,11 @@ def two_views(
     generator: torch.Generator,
     recipe: Recipe = BARLOW_TWINS,
 ) -> tuple[Tensor, Tensor]:
-    """Draw two views of each image; only the second is ever solarised.
+    """Draw two views of each image; only the second is ever solarized.
 
     Args:
         images: uint8 [B, C, H, W] with one or three channels.
-        views: Size and normalisation of the network's input.
+        views: Size and normalization of the network's input.
         generator: CPU generator; what is drawn depends on the batch size only.
         recipe: Of which method.
 
@@ -82,12 +82,12 @@ def _view(
     if pixels.shape[1] == 3:
         jittered = _jitter(pixels, draw[:, 5:9])
         pixels = _choose(draw[:, 9] < 0.8, jittered, pixels)
-        pixels = _choose(draw[:, 10] < 0.2, _grey(pixels).expand_as(pixels), pixels)
+        pixels = _choose(draw[:, 10] < 0.2, _gray(pixels).expand_as(pixels), pixels)
     soft = _blurred(pixels, recipe.blur_radius, draw[:, 12])
     pixels = _choose(draw[:, 11] < blur, soft, pixels)
     inverted = torch.where(pixels >= 0.5, 1 - pixels, pixels)
     pixels = _choose(draw[:, 13] < solarize, inverted, pixels)
-    return views.normalise(pixels * 255)
+    return views.normalize(pixels * 255)
 
 
 def _crop(pixels: Tensor, views: Views, least: float, draw: Tensor) -> Tensor:
@@ -112,10 +112,10 @@ def _jitter(pixels: Tensor, draw: Tensor) -> Tensor:
     strength = torch.tensor(list(_JITTER.values()), device=pixels.device)
     change = ((2 * draw - 1) * strength)[:, :, None, None, None]  # [B, 4, 1, 1, 1]
     pixels = (pixels * (1 + change[:, 0])).clamp(0, 1)
-    mean = _grey(pixels).mean((1, 2, 3), keepdim=True)
+    mean = _gray(pixels).mean((1, 2, 3), keepdim=True)
     pixels = (mean + (pixels - mean) * (1 + change[:, 1])).clamp(0, 1)
-    grey = _grey(pixels)
-    pixels = (grey + (pixels - grey) * (1 + change[:, 2])).clamp(0, 1)
+    gray = _gray(pixels)
+    pixels = (gray + (pixels - gray) * (1 + change[:, 2])).clamp(0, 1)
     return _turn_hue(pixels, change[:, 3].flatten() * 2 * math.pi)
 
 
@@ -146,7 +146,7 @@ def _blurred(pixels: Tensor, radius: int, draw: Tensor) -> Tensor:
     return flat.view_as(pixels)
 
 
-def _grey(pixels: Tensor) -> Tensor:
+def _gray(pixels: Tensor) -> Tensor:
     luma = torch.tensor(_LUMA, device=pixels.device).view(1, 3, 1, 1)
     return (pixels * luma).sum(1, keepdim=True)
 

@@ -47,7 +47,7 @@ labels = {{ {labels} }}
 {_test(settings, place)}
 # Keep a patient's images on one side: a column 'group' in labels.csv, or
 # patient = "(P[0-9]+)_"  # the part of the path in brackets is the patient
-channels = {settings.channels}  # 1 for grey, 3 for color
+channels = {settings.channels}  # 1 for gray, 3 for color
 background = [0, 0, 0]  # shows through where pictures are transparent
 {_deep(settings)}
 max_bad = 0.01  # stop if more than this part of a site's files is unusable

@@ -20,7 +20,7 @@ from fedsemi.data.safe_files import Refused, read_regular, walk
 from fedsemi.data.site_settings import Labels, SitesSettings, existing
 from fedsemi.errors import DataError
 
-_GREY = ("1", "L", "LA", "La", "I", "F")
+_GRAY = ("1", "L", "LA", "La", "I", "F")
 _SAMPLE = 200
 _OFTEN = 10
 _RARE = 10  # a name with this many images is no slip
@@ -228,9 +228,9 @@ def _pixels(surveys: Sequence[Survey]) -> dict[str, Any]:
     modes = sum((Counter(s.modes) for s in surveys), Counter[str]())
     tops = [s.deep_top for s in surveys if s.deep_top is not None]
     scans = any(mode in ("dcm", "nii", "gz") for mode in modes)
-    grey = all(mode in _GREY or mode.startswith("I;16") for mode in modes)
+    gray = all(mode in _GRAY or mode.startswith("I;16") for mode in modes)
     return {
-        "channels": 1 if modes and (grey or scans) else 3,
+        "channels": 1 if modes and (gray or scans) else 3,
         "sixteen_bit_range": [0, _full_scale(max(tops))] if tops else None,
     }
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
-from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
+from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
 from safetensors import SafetensorError, deserialize
 from safetensors.torch import save
 from torch import Tensor
 
+from fedsemi.client.wire import Declared
+from fedsemi.deployment.metrics_codec import (
+    decode_findings,
+    decode_metrics,
+    encode_findings,
+    encode_metrics,
+)
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Update
 
@@ -116,7 +123,8 @@ def encode_update(update: Update) -> RecordDict:
             "update": ConfigRecord(numbers),
             "weights": encode_tensors(update.weights),
             "statistics": encode_tensors(update.statistics),
-            "metrics": MetricRecord(dict(update.metrics)),
+            "metrics": encode_metrics(update.metrics),
+            "findings": encode_findings(update.findings),
         }
     )
 
@@ -124,16 +132,16 @@ def encode_update(update: Update) -> RecordDict:
 def decode_update(
     content: RecordDict,
     limit: int | None = None,
-    metrics: Collection[str] | None = None,
+    declared: Declared | None = None,
 ) -> Update:
     """Read an update, or raise ProtocolError.
 
     Args:
         content: What a site sent.
         limit: The most bytes that it may hold, texts and names included.
-        metrics: The names that its metrics may have.
+        declared: What it may hold beside tensors; None to leave that unchecked.
     """
-    _exactly(content, {"update", "weights", "statistics", "metrics"})
+    _exactly(content, {"update", "weights", "statistics", "metrics", "findings"})
     if limit is not None and (size := num_bytes(content)) > limit:
         raise ProtocolError(
             f"the answer holds {size:,} bytes, but at most {limit:,} are due",
@@ -142,7 +150,8 @@ def decode_update(
     return Update(
         weights=decode_tensors(content["weights"]),
         statistics=decode_tensors(content["statistics"]),
-        metrics=_metrics(content["metrics"], metrics),
+        metrics=decode_metrics(content["metrics"], declared),
+        findings=decode_findings(content["findings"], declared),
         **_integers(content["update"], _UPDATE_INTEGERS),
     )
 
@@ -210,20 +219,6 @@ def _tensor(name: str, shape: list[int], dtype: str, data: bytearray) -> Tensor:
     if not data:
         return torch.empty(shape, dtype=_DTYPES[dtype])
     return torch.frombuffer(data, dtype=_DTYPES[dtype]).reshape(shape)
-
-
-def _metrics(record: Any, known: Collection[str] | None) -> dict[str, float]:
-    if not isinstance(record, MetricRecord):
-        raise ProtocolError("metrics are missing", code="FS2101")
-    for name, number in record.items():
-        if known is not None and name not in known:
-            raise ProtocolError(
-                f"the metric '{name}' is not one that the method declares",
-                code="FS2120",
-            )
-        if not isinstance(number, int | float) or not math.isfinite(number):
-            raise ProtocolError(f"the metric '{name}' is no number", code="FS2101")
-    return {name: float(n) for name, n in record.items()}  # type: ignore[arg-type]
 
 
 def num_bytes(content: RecordDict) -> int:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from fedsemi.client.findings import with_findings
 from fedsemi.data.dataset import ImageSet
-from fedsemi.engine import Engine, Wrapped
+from fedsemi.engine import Engine, WrappedEngine
 from fedsemi.messages import Answer, Task, Update
 from fedsemi.objectives.workbench import Setup
 
 
-class Reporting(Wrapped):
+class Reporting(WrappedEngine):
     """Adds what labeled clients find to their answers."""
 
     def __init__(

@@ -71,7 +71,7 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Artefact:
+class Artifact:
     """A table or a figure."""
 
     name: str
@@ -95,8 +95,8 @@ def setting(dataset: str, arm: str, **partition: Any) -> Setting:
     return Setting(dataset, arm, tuple(sorted(partition.items())))
 
 
-def find(names: Sequence[str], catalogue: Mapping[str, Artefact]) -> list[Artefact]:
-    """Find artefacts by name; "all" means all of the paper's."""
+def find(names: Sequence[str], catalogue: Mapping[str, Artifact]) -> list[Artifact]:
+    """Find artifacts by name; "all" means all of the paper's."""
     for name in names:
         if name != "all" and name not in catalogue:
             raise ConfigError(

@@ -12,7 +12,7 @@ from fedsemi.config.experiment import Experiment, load_config, make_experiment
 from fedsemi.config.explain import known
 from fedsemi.data.arrays import ARRAYS
 from fedsemi.errors import ConfigError
-from fedsemi.evidence.catalogue import Artefact, Cell, Chart, Setting
+from fedsemi.evidence.catalogue import Artifact, Cell, Chart, Setting
 from fedsemi.methods import METHODS
 
 BOUNDS = ("warm-up", "lower", "upper")
@@ -62,7 +62,7 @@ def read_own(path: Path, overrides: Sequence[str]) -> OwnConfig:
     return OwnConfig(path.stem, base)
 
 
-def comparison_of(own: OwnConfig, methods: Sequence[str]) -> Artefact:
+def comparison_of(own: OwnConfig, methods: Sequence[str]) -> Artifact:
     """Make a table with a line for each method, and their curves."""
     for method in methods:
         known("--methods", method, METHODS, *BOUNDS)
@@ -81,7 +81,7 @@ def comparison_of(own: OwnConfig, methods: Sequence[str]) -> Artefact:
     ]
     tests = tuple(each for each in settings if each.arm == "semianagg")
     title = f"{', '.join(rows)} on {own.name}"
-    return Artefact("compare", title, tuple(cells), tuple(charts), tests=tests)
+    return Artifact("compare", title, tuple(cells), tuple(charts), tests=tests)
 
 
 def _stages(stages: Sequence[Mapping[str, Any]], method: str) -> list[dict[str, Any]]:

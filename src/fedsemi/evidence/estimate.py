@@ -14,7 +14,7 @@ from fedsemi.evidence.jobs import Job
 from fedsemi.evidence.records import Record
 from fedsemi.evidence.runner import Runner
 from fedsemi.simulation.build import build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 
 _ROUNDS = 3
 """Rounds of a probe: one that prepares clients, one, and one with a test."""
@@ -116,7 +116,7 @@ class Clock:
         placed = experiment.model_copy(update={"device": runner.device})
         simulation = build(placed, runner.data_dir)
         with one_thread():
-            for _ in conduct(simulation, runner.workers):
+            for _ in run_simulation(simulation, runner.workers):
                 times.append(time.perf_counter())
         start, round, tested = (b - a for a, b in pairwise(times))
         return Pace(start, round, max(0.0, tested - round))

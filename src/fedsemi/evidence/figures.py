@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedsemi.evidence.catalogue import Artefact, Chart, Setting, setting
+from fedsemi.evidence.catalogue import Artifact, Chart, Setting, setting
 from fedsemi.evidence.tables import TABLES
 
 _BARE = ("no-picture",)
@@ -81,12 +81,12 @@ def _priors() -> tuple[Chart, ...]:
 
 def _figure(
     number: int, title: str, charts: tuple[Chart, ...], *notes: str
-) -> tuple[str, Artefact]:
+) -> tuple[str, Artifact]:
     name = f"fig{number}"
-    return name, Artefact(name, title, charts=charts, notes=notes + _BARE)
+    return name, Artifact(name, title, charts=charts, notes=notes + _BARE)
 
 
-FIGURES: dict[str, Artefact] = dict(
+FIGURES: dict[str, Artifact] = dict(
     [
         _figure(
             1,
@@ -128,5 +128,5 @@ FIGURES: dict[str, Artefact] = dict(
     ]
 )
 
-CATALOGUE: dict[str, Artefact] = TABLES | FIGURES
+CATALOGUE: dict[str, Artifact] = TABLES | FIGURES
 """Everything, by name."""

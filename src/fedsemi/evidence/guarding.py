@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from fedsemi.evidence.records import Record
 
 _BY_DIVERSITY = ("semianagg", "permuted-semi")
+_OF_SHARES = ("FS2109", "FS2140", "FS2141", "FS2142")
+"""What the guard does to shares and to claims that make them; FS2107 shortens steps."""
 _ROUNDING = 0.001
 """More than the four digits of nine shares can add up to."""
 
@@ -33,10 +36,26 @@ def guard_caption(records: Iterable[Record]) -> str:
 
 
 def cut_rounds(record: Record) -> tuple[int, int]:
-    """Count the recorded rounds in which shares of Eq. 4 were cut, and all of them."""
-    stage, clients = record["config"]["stages"][-1], record["clients"]
+    """Count the recorded rounds in which shares of Eq. 4 were cut, and all of them.
+
+    Records from before cuts were kept say it by what the shares leave over.
+    """
+    stage = record["config"]["stages"][-1]
     if stage["method"] not in _BY_DIVERSITY or stage["rule"] != "paper":
         return 0, 0
+    if "cuts" not in record:
+        return _left_over(record, stage)
+    last = len(record["config"]["stages"]) - 1
+    found = {
+        cut["round"]
+        for cut in record["cuts"]
+        if cut["stage"] == last and cut["code"] in _OF_SHARES
+    }
+    return len(found), stage["rounds"]
+
+
+def _left_over(record: Record, stage: Mapping[str, Any]) -> tuple[int, int]:
+    clients = record["clients"]
     shares: Sequence[Sequence[float | None]] = list(clients["contribution"].values())
     # Clients with labels only are not listed; together they have the labeled share.
     partial = len(shares) == len(record["owns"])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from fedsemi.evidence.arms import ARMS
-from fedsemi.evidence.catalogue import Artefact, Cell, Setting, setting
+from fedsemi.evidence.catalogue import Artifact, Cell, Setting, setting
 
 HOLDERS, LABELS = (1, 2, 4), (50, 200, 1000)
 MAIN: dict[str, object] = {"rare.holders": 1, "rare.labeled_size": 200}
@@ -13,12 +13,16 @@ MAIN: dict[str, object] = {"rare.holders": 1, "rare.labeled_size": 200}
 
 _WEIGHTS = ("uniform", "presence", "semianagg", "semianagg-released", "permuted")
 _BOUNDS = ("warm-up", "lower", "upper")
+_WORDS: dict[str, Callable[[object], str]] = {
+    "rare.holders": lambda n: f"{n} holder{'' if n == 1 else 's'}",
+    "rare.labeled_size": lambda n: f"{n} labels",
+    "rare.skew": lambda share: f"skew {share}",
+    "num_clients": lambda n: f"{n} clients",
+}
 
 
 def _cells(dataset: str, arms: tuple[str, ...], **partition: object) -> Iterator[Cell]:
-    condition = ", ".join(
-        f"{key.removeprefix('rare.')} {value}" for key, value in partition.items()
-    )
+    condition = ", ".join(_WORDS[key](value) for key, value in partition.items())
     for arm in arms:
         chosen = setting(dataset, arm, **partition)
         yield Cell(ARMS[arm].title, chosen, condition=condition)
@@ -34,10 +38,10 @@ def _map() -> Iterator[Mapping[str, object]]:
         yield base | {"num_clients": 20}
 
 
-def _paper() -> Artefact:
+def _paper() -> Artifact:
     """Q1 and Q2, in the paper's setting."""
     arms = (*_BOUNDS, "fedavg-semi", *_WEIGHTS)
-    return Artefact(
+    return Artifact(
         "q1",
         "Do SemiAnAgg's shares beat equal ones, and does diversity add to presence?",
         tuple(_cells("svhn", arms)),
@@ -45,9 +49,9 @@ def _paper() -> Artefact:
     )
 
 
-def _few_holders() -> Artefact:
+def _few_holders() -> Artifact:
     """Q2 where weights act."""
-    return Artefact(
+    return Artifact(
         "q2",
         "The same where one site alone holds half of the classes",
         tuple(_cells("mnist", (*_BOUNDS, *_WEIGHTS), **MAIN)),
@@ -55,17 +59,17 @@ def _few_holders() -> Artefact:
     )
 
 
-def _when() -> Artefact:
+def _when() -> Artifact:
     cells = [
         cell
         for place in _map()
         for cell in _cells("mnist", ("uniform", "semianagg"), **place)
     ]
     tests = tuple(setting("mnist", "semianagg", **place) for place in _map())
-    return Artefact("q3", "When does weighting matter?", tuple(cells), tests=tests)
+    return Artifact("q3", "When does weighting matter?", tuple(cells), tests=tests)
 
 
-def _dose() -> Artefact:
+def _dose() -> Artifact:
     arms = (
         "uniform",
         "presence-half",
@@ -73,30 +77,30 @@ def _dose() -> Artefact:
         "presence-double",
         "presence-fourfold",
     )
-    return Artefact(
+    return Artifact(
         "q3-dose",
         "How much weight does a site need that alone holds classes?",
         tuple(_cells("mnist", arms, **MAIN)),
     )
 
 
-def _labeled_share() -> Artefact:
+def _labeled_share() -> Artifact:
     arms = ("uniform", "uniform-share-70", "uniform-share-30", "uniform-share-15")
     cells = [*_cells("mnist", arms, **MAIN), *_cells("svhn", arms)]
-    return Artefact(
+    return Artifact(
         "q4",
         "Does the labeled share matter more than the weights?",
         tuple(cells),
     )
 
 
-def _worth() -> Artefact:
+def _worth() -> Artifact:
     whole = setting("mnist", "semianagg", **MAIN)
     rest = [Setting(whole.dataset, whole.arm, whole.partition, k) for k in range(1, 10)]
     cells = [Cell("SemiAnAgg, all sites", whole)]
     cells += [Cell(f"without site {each.without}", each) for each in rest]
-    return Artefact("q5", "Do contributions track worth?", tuple(cells))
+    return Artifact("q5", "Do contributions track worth?", tuple(cells))
 
 
 _ALL = (_paper(), _few_holders(), _when(), _dose(), _labeled_share(), _worth())
-QUESTIONS: dict[str, Artefact] = {each.name: each for each in _ALL}
+QUESTIONS: dict[str, Artifact] = {each.name: each for each in _ALL}

@@ -14,8 +14,9 @@ from fedsemi.client.evaluate import MAIN_SCORES, SCORES
 from fedsemi.errors import StorageError
 from fedsemi.evidence.jobs import Job, record_path
 from fedsemi.runs.folder import METRICS, read_json
+from fedsemi.runs.reading import read_records as read_rounds
+from fedsemi.runs.records import RoundRecord
 from fedsemi.storage import make_folder, write_whole
-from fedsemi.text.json_text import parsed_object
 
 TESTS = 5
 """The score of a run is its mean over the last five tests."""
@@ -44,7 +45,7 @@ def make_record(
     job: Job, profile: str, run: Path, warm_up: Path | None, extra: Mapping[str, Any]
 ) -> Record:
     """Take from a run's folder what tables and plots need."""
-    lines, facts = read_metrics(run), read_json(run / "analysis.json")
+    rounds, facts = read_metrics(run), read_json(run / "analysis.json")
     summary = read_json(run / "summary.json")
     manifest = read_json(run / "manifest.json")
     return {
@@ -58,8 +59,9 @@ def make_record(
         "config": job.experiment.model_dump(mode="json"),
         "prelude": None if job.prelude is None else job.prelude.model_dump(mode="json"),
         "warm_up": None if warm_up is None else curves(read_metrics(warm_up)),
-        "rounds": curves(lines),
-        "clients": by_client(lines),
+        "rounds": curves(rounds),
+        "clients": by_client(rounds),
+        "cuts": cuts(rounds),
         "owns": facts["clients"],
         "class_names": list(facts["class_names"]),
         "summary": summary["result"],
@@ -74,46 +76,71 @@ def make_record(
     }
 
 
-def curves(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def curves(rounds: Sequence[RoundRecord]) -> dict[str, list[Any]]:
     """Keep the tests of the global model."""
-    tested = [line for line in lines if line.get("accuracy") is not None]
-    stages = [line["stage"] for line in tested]
+    tested = [(each, each.test) for each in rounds if each.test]
     found: dict[str, list[Any]] = {
-        "stage": stages,
-        "round": [line["round"] for line in tested],
+        "stage": [each.stage for each, _ in tested],
+        "round": [each.round for each, _ in tested],
     }
     for name in SCORES:
-        found[name] = [_rounded(line[name]) for line in tested]
-    if any(line.get("running_mean") for line in tested):
+        found[name] = [_rounded(test.scores[name]) for _, test in tested]
+    means = [each.running_mean for each, _ in tested]
+    if any(means):
         for name in MAIN_SCORES:
-            means = [(line.get("running_mean") or {}).get(name) for line in tested]
-            found[f"running_mean.{name}"] = [_rounded(value) for value in means]
+            values = [mean.scores[name] if mean else None for mean in means]
+            found[f"running_mean.{name}"] = [_rounded(value) for value in values]
     return found
 
 
-def by_client(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def by_client(rounds: Sequence[RoundRecord]) -> dict[str, Any]:
     """Keep what unlabeled clients did in some rounds of the last stage."""
-    last = [line for line in lines if line["stage"] == lines[-1]["stage"]]
+    last = [each for each in rounds if each.stage == rounds[-1].stage]
     kept = thinned(last)
-    ids = sorted({int(id) for line in kept for id in line["clients"]})
-    names = ("contribution", "pseudo_label_accuracy", "num_pseudo")
+    ids = sorted({id for each in kept for id in each.clients})
+    rows = {id: [each.clients.get(id) for each in kept] for id in ids}
+    unlabeled = {
+        str(id): row
+        for id, row in rows.items()
+        if any(client and client.num_unlabeled for client in row)
+    }
+    shares = {
+        id: [each.clients[id].contribution for each in last if id in each.clients]
+        for id in ids
+    }
     return {
-        "round": [line["round"] for line in kept],
-        **{
-            name: {
-                str(id): [_rounded(_of(line, id).get(name)) for line in kept]
-                for id in ids
-                if any(_of(line, id).get("num_unlabeled") for line in kept)
-            }
-            for name in names
+        "round": [each.round for each in kept],
+        "contribution": {
+            id: [client and _rounded(client.contribution) for client in row]
+            for id, row in unlabeled.items()
+        },
+        "pseudo_label_accuracy": {
+            id: [client and _rounded(client.pseudo_label_accuracy) for client in row]
+            for id, row in unlabeled.items()
+        },
+        "num_pseudo": {
+            id: [client and client.num_pseudo for client in row]
+            for id, row in unlabeled.items()
         },
         "mean_contribution": {
-            str(id): _rounded(
-                sum(_of(line, id).get("contribution", 0.0) for line in last) / len(last)
-            )
-            for id in ids
+            str(id): _rounded(sum(some) / len(last)) for id, some in shares.items()
         },
     }
+
+
+def cuts(rounds: Sequence[RoundRecord]) -> list[dict[str, Any]]:
+    """Keep what the guard cut in which round, all stages; nothing if it was off."""
+    return [
+        {
+            "stage": each.stage,
+            "round": each.round,
+            "client": cut.client,
+            "code": cut.code,
+            "part": _rounded(cut.part),
+        }
+        for each in rounds
+        for cut in each.cuts
+    ]
 
 
 def thinned(lines: Sequence[Any], points: int = _POINTS) -> list[Any]:
@@ -129,6 +156,8 @@ def score(record: Record, metric: str, source: str = "result") -> float | None:
     if source != "result":
         found = (record.get("probe") or {}).get(source.removeprefix("probe-"))
         return None if found is None or found[metric] is None else 100 * found[metric]
+    if metric not in record["rounds"]:  # no running mean was asked for
+        return None
     stages = record["rounds"]["stage"]
     values = [
         value
@@ -138,18 +167,14 @@ def score(record: Record, metric: str, source: str = "result") -> float | None:
     return 100 * sum(values) / len(values) if values else None
 
 
-def read_metrics(run: Path) -> list[dict[str, Any]]:
-    """Read metrics.jsonl."""
-    try:
-        content = (run / METRICS).read_bytes()
-        return [parsed_object(line) for line in content.splitlines()]
-    except (OSError, ValueError) as error:
-        raise StorageError(f"cannot read '{run / METRICS}': {error}") from None
-
-
-def _of(line: Mapping[str, Any], id: int) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = line["clients"].get(str(id), {})
-    return found
+def read_metrics(run: Path) -> list[RoundRecord]:
+    """Read the rounds of a finished run."""
+    rounds = read_rounds(run / METRICS)
+    if not rounds:
+        raise StorageError(
+            f"'{run / METRICS}' holds no round; run the job again", code="FS1101"
+        )
+    return rounds
 
 
 def _rounded(value: float | None) -> float | None:

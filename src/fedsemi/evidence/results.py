@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fedsemi.evidence.catalogue import Artefact, Cell, Setting
+from fedsemi.evidence.catalogue import Artifact, Cell, Setting
 from fedsemi.evidence.jobs import Source, job_of
 from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.stats import Paired, Spread, gap_closed, paired, spread
@@ -44,18 +44,26 @@ class Evidence:
     records: Mapping[str, Record]
     _keys: dict[Setting, list[str]] = field(default_factory=dict, init=False)
     """Hashes of the settings asked for so far; writing their configs takes long."""
+    _tests: dict[tuple[Setting, Setting, str], Paired | None] = field(
+        default_factory=dict, init=False
+    )
 
     def found(self, setting: Setting) -> dict[int, Record]:
-        """Return the records of a setting by seed."""
+        """Return the records of a setting by seed, those beyond `seeds` as well."""
         if setting not in self._keys:
-            seeds = range(1, self.seeds + 1)
-            jobs = [job_of(setting, seed, self.source) for seed in seeds]
-            self._keys[setting] = [job.key for job in jobs]
+            keys = self._keys[setting] = []
+            # Seeds are run in order, so that the first that is missing ends the search.
+            while len(keys) < self.seeds or (keys and keys[-1] in self.records):
+                keys.append(job_of(setting, len(keys) + 1, self.source).key)
         return {
             seed: self.records[key]
             for seed, key in enumerate(self._keys[setting], start=1)
             if key in self.records
         }
+
+    def has_some(self, artifact: Artifact) -> bool:
+        """Tell whether anything that an artifact needs was run."""
+        return any(self.found(setting) for setting in artifact.settings)
 
     def scores(
         self, setting: Setting, metric: str, source: str = "result"
@@ -67,23 +75,23 @@ class Evidence:
         }
         return {seed: value for seed, value in every.items() if value is not None}
 
-    def lines(self, artefact: Artefact) -> list[Line]:
+    def lines(self, artifact: Artifact) -> list[Line]:
         """Return the lines of a table."""
-        return [self._line(artefact, cell) for cell in artefact.cells]
+        return [self._line(artifact, cell) for cell in artifact.cells]
 
-    def comparisons(self, artefact: Artefact) -> list[Comparison]:
+    def comparisons(self, artifact: Artifact) -> list[Comparison]:
         """Test SemiAnAgg against every other arm of the same table."""
         found = []
-        for ours in artefact.tests:
+        for ours in artifact.tests:
             for metric in ("accuracy", "balanced_accuracy"):
-                for other in self._rivals(artefact, ours):
-                    test = self._paired(ours, other, metric)
+                for other in self._rivals(artifact, ours):
+                    test = self.paired(ours, other, metric)
                     if test is not None:
                         found.append(Comparison(ours, other, metric, test))
         return found
 
-    def _rivals(self, artefact: Artefact, ours: Setting) -> list[Setting]:
-        settings = dict.fromkeys(cell.setting for cell in artefact.cells)
+    def _rivals(self, artifact: Artifact, ours: Setting) -> list[Setting]:
+        settings = dict.fromkeys(cell.setting for cell in artifact.cells)
         return [
             each
             for each in settings
@@ -92,23 +100,26 @@ class Evidence:
             and (each.partition == ours.partition or each.arm == "upper")
         ]
 
-    def _paired(self, ours: Setting, other: Setting, metric: str) -> Paired | None:
-        a, b = self.scores(ours, metric), self.scores(other, metric)
-        both = sorted(a.keys() & b.keys())
-        if not both:
-            return None
-        return paired([a[seed] for seed in both], [b[seed] for seed in both])
+    def paired(self, ours: Setting, other: Setting, metric: str) -> Paired | None:
+        """Test ours − other on the seeds that both have; None if there are none."""
+        asked = ours, other, metric
+        if asked not in self._tests:
+            a, b = self.scores(ours, metric), self.scores(other, metric)
+            both = sorted(a.keys() & b.keys())
+            pairs = [a[seed] for seed in both], [b[seed] for seed in both]
+            self._tests[asked] = paired(*pairs) if both else None
+        return self._tests[asked]
 
-    def _line(self, artefact: Artefact, cell: Cell) -> Line:
+    def _line(self, artifact: Artifact, cell: Cell) -> Line:
         values = self.scores(cell.setting, cell.metric, cell.source)
         if not values:
-            return Line(cell, None, None, self._paper_gap(artefact, cell), "not run")
+            return Line(cell, None, None, self._paper_gap(artifact, cell), "not run")
         return Line(
             cell,
             spread(list(values.values())),
             self._gap(cell, values),
-            self._paper_gap(artefact, cell),
-            self._verdict(artefact, cell),
+            self._paper_gap(artifact, cell),
+            self._verdict(artifact, cell),
         )
 
     def _gap(self, cell: Cell, values: Mapping[int, float]) -> float | None:
@@ -126,28 +137,28 @@ class Evidence:
         ]
         return gap_closed(*means)
 
-    def _paper_gap(self, artefact: Artefact, cell: Cell) -> float | None:
-        bounds = [_paper(artefact, cell, name) for name in ("warm-up", "upper")]
+    def _paper_gap(self, artifact: Artifact, cell: Cell) -> float | None:
+        bounds = [_paper(artifact, cell, name) for name in ("warm-up", "upper")]
         if cell.paper is None or None in bounds or cell.source != "result":
             return None
         return gap_closed(cell.paper, bounds[0] or 0.0, bounds[1] or 0.0)
 
-    def _verdict(self, artefact: Artefact, cell: Cell) -> str:
+    def _verdict(self, artifact: Artifact, cell: Cell) -> str:
         """Say whether SemiAnAgg is ahead of this row, here and in the paper."""
         if cell.setting.arm == OURS or cell.source != "result":
             return ""
         ours = Setting(cell.setting.dataset, OURS, cell.setting.partition)
         if cell.setting.arm == "upper":
-            partner = [c for c in artefact.cells if c.setting.arm == OURS]
+            partner = [c for c in artifact.cells if c.setting.arm == OURS]
             same = [c for c in partner if c.setting.dataset == ours.dataset]
             ours = same[0].setting if same else ours
-        test = self._paired(ours, cell.setting, cell.metric)
+        test = self.paired(ours, cell.setting, cell.metric)
         if test is None:
             return ""
         here = f"SemiAnAgg {test.mean:+.1f}, {test.verdict}"
         claim = [
             c.paper
-            for c in artefact.cells
+            for c in artifact.cells
             if c.setting == ours and c.metric == cell.metric and c.paper is not None
         ]
         if not claim or cell.paper is None or cell.setting.arm.startswith(OURS):
@@ -155,11 +166,11 @@ class Evidence:
         return f"{here} (paper {claim[0] - cell.paper:+.2f})"
 
 
-def _paper(artefact: Artefact, cell: Cell, bound: str) -> float | None:
+def _paper(artifact: Artifact, cell: Cell, bound: str) -> float | None:
     wanted = cell.setting.bound(bound)
     found: Sequence[float | None] = [
         other.paper
-        for other in artefact.cells
+        for other in artifact.cells
         if other.setting.arm == bound
         and other.setting.dataset == wanted.dataset
         and other.metric == cell.metric

@@ -8,7 +8,7 @@ from typing import Any
 
 from fedsemi.client.evaluate import Score
 from fedsemi.evidence.arms import ARMS
-from fedsemi.evidence.catalogue import Artefact, Cell, setting
+from fedsemi.evidence.catalogue import Artifact, Cell, setting
 
 _MAIN: dict[str, tuple[float | None, ...]] = {
     "upper": (94.77, 64.75, 38.40, 80.78),
@@ -73,9 +73,9 @@ def _column(number: int, dataset: str) -> list[Cell]:
     ]
 
 
-def _table1() -> Artefact:
+def _table1() -> Artifact:
     cells = [c for i, name in enumerate(_DATASETS) for c in _column(i, name)]
-    return Artefact(
+    return Artifact(
         "table1",
         "Main results: one labeled client, nine without labels",
         tuple(cells),
@@ -111,16 +111,16 @@ _PARTIAL_ISIC: dict[str, tuple[float | None, ...]] = {
 _PART: dict[str, Any] = {"labeled_fraction": 0.1}
 
 
-def _table2() -> Artefact:
+def _table2() -> Artifact:
     rows = ("rscfed", "cbafed", "semianagg")
     svhn = {arm: _PARTIAL_SVHN[arm][:2] for arm in rows}
     isic = {arm: (_PARTIAL_ISIC[arm][3], _PARTIAL_ISIC[arm][1]) for arm in rows}
     cells = _cells("svhn", svhn, ("accuracy", "auc"), **_PART)
     cells += _cells("isic18", isic, ("balanced_accuracy", "auc"), **_PART)
-    return Artefact("table2", "Partially labeled clients: 10 % of each", tuple(cells))
+    return Artifact("table2", "Partially labeled clients: 10 % of each", tuple(cells))
 
 
-def _table3() -> Artefact:
+def _table3() -> Artifact:
     rows: dict[str, tuple[float | None, ...]] = {
         "fedavg": (62.16, 31.73),
         "fedavg-semi": (67.79, 40.21),
@@ -130,7 +130,7 @@ def _table3() -> Artefact:
         "semianagg-released": (72.24, 48.77),
     }
     cells = _cells("isic18", rows, ("accuracy", "balanced_accuracy"))
-    return Artefact(
+    return Artifact(
         "table3",
         "Aggregation on ISIC-18",
         tuple(cells),
@@ -145,7 +145,7 @@ def _three(
     return {"cbafed": cbafed, "uniform": (None,) * len(ours), "semianagg": ours}
 
 
-def _table4() -> Artefact:
+def _table4() -> Artifact:
     metrics: tuple[Score, ...] = ("balanced_accuracy", "auc")
     clients = {
         5: ((52.58, 86.45), (55.41, 87.85)),
@@ -168,10 +168,10 @@ def _table4() -> Artefact:
         rows = _three(cbafed, ours)
         shift: dict[str, Any] = {} if alpha == 0.8 else {"dirichlet_alpha": alpha}
         cells += _cells("isic18", rows, metrics, f"alpha {alpha:g}", **shift)
-    return Artefact("table4", "Number of clients and skew on ISIC-18", tuple(cells))
+    return Artifact("table4", "Number of clients and skew on ISIC-18", tuple(cells))
 
 
-def _table5() -> Artefact:
+def _table5() -> Artifact:
     values = {
         ("orchestra", "probe-all"): ((50.39, 96.81), (80.91, 97.43)),
         ("fedbarlow", "probe-all"): ((59.91, 98.32), (85.89, 98.56)),
@@ -198,10 +198,10 @@ def _table5() -> Artefact:
         for dataset, pair in zip(("cifar100", "svhn"), both, strict=True)
         for metric, paper in zip(_FOUR[:2], pair, strict=True)
     ]
-    return Artefact("table5", "Self-supervised encoders", tuple(cells))
+    return Artifact("table5", "Self-supervised encoders", tuple(cells))
 
 
-def _table6() -> Artefact:
+def _table6() -> Artifact:
     rows: dict[str, tuple[float | None, ...]] = {
         "warm-up": (69.95, 85.38, 44.42, 48.94),
         "lower": (None, None, None, None),
@@ -213,13 +213,13 @@ def _table6() -> Artefact:
         "semianagg": (76.59, 89.69, 67.17, 50.05),
     }
     cells = _cells("isic18", rows, _FOUR, labeled_clients=2)
-    return Artefact("table6", "Two labeled clients on ISIC-18", tuple(cells))
+    return Artifact("table6", "Two labeled clients on ISIC-18", tuple(cells))
 
 
-def _table7() -> Artefact:
+def _table7() -> Artifact:
     cells = _cells("svhn", _PARTIAL_SVHN, _FOUR, **_PART)
     cells += _cells("isic18", _PARTIAL_ISIC, _FOUR, **_PART)
-    return Artefact(
+    return Artifact(
         "table7",
         "Partially labeled clients, all metrics",
         tuple(cells),
@@ -228,7 +228,7 @@ def _table7() -> Artefact:
     )
 
 
-def _table8() -> Artefact:
+def _table8() -> Artifact:
     rows: dict[str, tuple[float | None, ...]] = {
         "ssil-cdm-fedavg": (66.60, 82.47, 50.33, 35.88),
         "ssil-cdm": (71.34, 85.12, 46.36, 43.14),
@@ -238,7 +238,7 @@ def _table8() -> Artefact:
     }
     metrics: tuple[Score, ...] = ("accuracy", "auc", "precision", "balanced_accuracy")
     cells = _cells("isic18", rows, metrics)
-    return Artefact(
+    return Artifact(
         "table8",
         "Methods for imbalanced classes on ISIC-18",
         tuple(cells),
@@ -246,7 +246,7 @@ def _table8() -> Artefact:
     )
 
 
-def _table9() -> Artefact:
+def _table9() -> Artifact:
     rows: dict[str, tuple[float | None, ...]] = {
         "cbafed": (69.99, 41.12),
         "fedavg": (62.16, 31.73),
@@ -259,10 +259,10 @@ def _table9() -> Artefact:
         "semianagg-softmatch": (72.59, 49.84),
     }
     cells = _cells("isic18", rows, ("accuracy", "balanced_accuracy"))
-    return Artefact("table9", "Local learner and aggregation, ISIC-18", tuple(cells))
+    return Artifact("table9", "Local learner and aggregation, ISIC-18", tuple(cells))
 
 
-TABLES: dict[str, Artefact] = {
+TABLES: dict[str, Artifact] = {
     made.name: made
     for made in (
         _table1(),

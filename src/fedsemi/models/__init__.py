@@ -42,7 +42,7 @@ class ModelSpec:
     """Classes to tell apart."""
 
     in_channels: int = 3
-    """One for grey images, three for colour."""
+    """One for gray images, three for color."""
 
     width: int | None = None
     """Channels of the first stage of a residual network; None for its own default."""

@@ -20,7 +20,7 @@ class Output(NamedTuple):
     """The encoder's view of each image, `[B, d]`."""
 
     logits: Tensor
-    """Unnormalised class scores, `[B, C]`."""
+    """Unnormalized class scores, `[B, C]`."""
 
 
 class Classifier(nn.Module):

@@ -29,7 +29,7 @@ def simple_cnn(
 
     Args:
         num_classes: Classes to tell apart.
-        in_channels: One for grey images, three for colour.
+        in_channels: One for gray images, three for color.
         image_size: Height and width of the images, which fix the first linear layer.
 
     Raises:

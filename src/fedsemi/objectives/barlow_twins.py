@@ -21,7 +21,7 @@ PROJECTOR = "projector"
 
 
 def barlow_projector(width: int, model: Classifier) -> Mapping[str, nn.Module]:
-    """Make three linear layers of this width; the output is normalised, not scaled."""
+    """Make three linear layers of this width; the output is normalized, not scaled."""
     widths = [model.num_features, width, width]
     layers: list[nn.Module] = []
     for size in widths[:2]:

@@ -120,6 +120,6 @@ class MeanTeacher(Objective):
 
 
 def sharpened(probs: Tensor, temperature: float) -> Tensor:
-    """Raise probabilities to the power 1 / temperature and renormalise them."""
+    """Raise probabilities to the power 1 / temperature and renormalize them."""
     raised = probs ** (1 / temperature)
     return raised / raised.sum(1, keepdim=True)

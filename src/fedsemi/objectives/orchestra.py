@@ -31,7 +31,7 @@ PROJECTOR, ROTATION, TARGET = "projector", "rotation", "target"
 def orchestra_parts(width: int, model: Classifier) -> Mapping[str, nn.Module]:
     """Make projector, rotation head and target, a copy of encoder and projector.
 
-    The projector has no biases, and its output is normalised, not scaled.
+    The projector has no biases, and its output is normalized, not scaled.
     """
     projector = nn.Sequential(
         nn.Linear(model.num_features, width, bias=False),

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from fedsemi.data.client import Batch
-from fedsemi.messages import PSEUDO_LABEL
 from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective
+from fedsemi.objectives.labeler import pseudo_labels_in
 from fedsemi.objectives.workbench import Workbench
 
 
@@ -92,14 +92,14 @@ class PersonalHead(Objective):
         images, target = self._bench.labeled(batch.labeled)
         if not self.dual:
             return images, target
-        for name, label in self.generic.named_buffers():
-            if name.endswith(PSEUDO_LABEL):
-                guess = label[batch.unlabeled.to(label.device)].long()
-                sure = guess >= 0
-                more = self._bench.unlabeled(batch.unlabeled)[sure]
-                images = torch.cat([images, more]) if len(target) else more
-                target = torch.cat([target, guess[sure]])
-        return images, target
+        label = pseudo_labels_in(dict(self.generic.named_buffers()))
+        if label is None:
+            return images, target
+        guess = label[batch.unlabeled.to(label.device)].long()
+        sure = guess >= 0
+        more = self._bench.unlabeled(batch.unlabeled)[sure]
+        images = torch.cat([images, more]) if len(target) else more
+        return images, torch.cat([target, guess[sure]])
 
     def _joined(self, teacher: Classifier) -> Classifier:
         """Add up two linear heads on one feature: a linear head again."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
@@ -105,9 +105,10 @@ class Registry(Mapping[str, T], Generic[T]):
         if ":" not in name:
             return self._checked(name, self._loaded(name, self.announced[name].load))
         module, _, path = name.partition(":")
-        if module == _LIVE and hasattr(sys.modules[_LIVE], path):
-            # Noted, for a worker process has another script.
-            self._added[name] = self._checked(name, getattr(sys.modules[_LIVE], path))
+        if module == _LIVE:
+            with suppress(AttributeError):
+                # Noted, for a worker process has another script.
+                self._added[name] = self._checked(name, _imported(module, path))
         if name in self._added:
             return self._added[name]
         return self._checked(name, self._loaded(name, lambda: _imported(module, path)))

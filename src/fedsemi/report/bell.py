@@ -9,12 +9,10 @@ from pathlib import Path
 from rich.console import Console
 
 from fedsemi.config.blueprint import Blueprint
-from fedsemi.report.run import read_run
+from fedsemi.report.run import ALARMS, read_run
 from fedsemi.runs.records import RoundRecord
-from fedsemi.server.alarms import Watchman
+from fedsemi.server.alarms import Alarm, Watchman
 from fedsemi.storage import append, write_whole
-
-FILE = "alarms.jsonl"
 
 
 class Bell:
@@ -24,17 +22,20 @@ class Bell:
         earlier = read_run(folder)
         names, settings = blueprint.class_names, blueprint.experiment.alarms
         self._watchman = Watchman(settings, names, earlier.records)
-        self._path = folder / FILE
+        self._path = folder / ALARMS
         self._console = console
-        done = {(record["stage"], record["round"]) for record in earlier.records}
-        kept = [a for a in earlier.alarms if (a["stage"], a["round"]) in done]
-        lines = "".join(json.dumps(alarm) + "\n" for alarm in kept)
-        write_whole(self._path, lines.encode())
+        done = {(record.stage, record.round) for record in earlier.records}
+        kept = [a for a in earlier.alarms if (a.stage, a.round) in done]
+        write_whole(self._path, b"".join(map(_line, kept)))
 
     def ring(self, record: RoundRecord) -> None:
         """Tell of what the round gives reason to."""
-        for alarm in self._watchman.look(record.as_json()):
-            append(self._path, (json.dumps(asdict(alarm)) + "\n").encode())
+        for alarm in self._watchman.look(record):
+            append(self._path, _line(alarm))
             place = f"stage {alarm.stage + 1} round {alarm.round}"
             text = f"alarm, {place}: {alarm.what} {alarm.remedy}"
             self._console.print(text, style="yellow", soft_wrap=True)
+
+
+def _line(alarm: Alarm) -> bytes:
+    return (json.dumps(asdict(alarm)) + "\n").encode()

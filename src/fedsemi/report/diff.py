@@ -12,10 +12,11 @@ from fedsemi.client.evaluate import MAIN_SCORES
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing
 from fedsemi.report.view import distinct_names
+from fedsemi.runs.folder import mean_scores
 
 _SHOWN = 10
-_ASIDE = {"seconds", "stage", "round", "rounds"}
-"""What tells of a round's time and place, not of its outcome."""
+_ASIDE = {"seconds", "stage", "round", "rounds", "guard"}
+"""What tells of a round's time, place and settings, not of its outcome."""
 
 
 def differences(a: Run, b: Run) -> RenderableType:
@@ -32,7 +33,8 @@ def differences(a: Run, b: Run) -> RenderableType:
 def first_difference(a: Run, b: Run) -> str:
     """Say in which round two runs part, comparing all that was measured but time."""
     pairs = list(zip(a.records, b.records, strict=False))
-    for number, (left, right) in enumerate(pairs, start=1):
+    for number, pair in enumerate(pairs, start=1):
+        left, right = (record.as_json() for record in pair)
         names = [k for k in left | right if left.get(k) != right.get(k)]
         told = [name.replace("_", " ") for name in names if name not in _ASIDE]
         if told:
@@ -46,7 +48,7 @@ def first_difference(a: Run, b: Run) -> str:
 
 
 def _unfinished(run: Run, name: str) -> str:
-    stage = run.records[-1]["stage"] + 1 if run.records else 1
+    stage = run.records[-1].stage + 1 if run.records else 1
     place = f"{len(run.records)} of {run.num_rounds} rounds"
     stages = f", stage {stage} of {len(run.methods)}"
     return f"{name} has not ended: {place}{stages}."
@@ -73,7 +75,7 @@ def _results(a: Run, b: Run, names: Sequence[str]) -> RenderableType:
     for name in (*names, "difference"):
         table.add_column(name, justify="right", overflow="fold")
     for name in MAIN_SCORES:
-        values = [_mean(run, name) for run in (a, b)]
+        values = [mean_scores(run.last_tests())[name] for run in (a, b)]
         table.add_row(name.replace("_", " "), *map(_percent, values), _gap(values))
     return table
 
@@ -86,14 +88,9 @@ def _rounds(a: Run, b: Run, names: Sequence[str]) -> RenderableType:
     for name in ("accuracy after round", *names, "difference"):
         table.add_column(name, justify="right", overflow="fold")
     for number, pair in pairs[::-1][::step][::-1]:
-        values = [record.get("accuracy") for record in pair]
+        values = [r.test.accuracy if r.test else None for r in pair]
         table.add_row(str(number), *map(_percent, values), _gap(values))
     return table
-
-
-def _mean(run: Run, name: str) -> float | None:
-    values = [test[name] for test in run.last_tests() if test.get(name) is not None]
-    return sum(values) / len(values) if values else None
 
 
 def _percent(value: float | None) -> str:

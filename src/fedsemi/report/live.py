@@ -1,4 +1,4 @@
-"""A page on this machine that follows a run, also one that another process conducts.
+"""A page on this machine that follows a run, also one that another process runs.
 
 It reads the folder of the run and nothing else, so it works for every engine, for runs
 that were resumed, and for folders on a shared disk.
@@ -25,12 +25,12 @@ from fedsemi.report.local_server import (
     LocalHandler,
     LocalServer,
 )
-from fedsemi.report.run import read_run
+from fedsemi.report.run import ALARMS, read_run
 from fedsemi.report.view import view_of
 from fedsemi.runs.folder import METRICS
 from fedsemi.text.printable import printable
 
-_WATCHED = (METRICS, "summary.json", "alarms.jsonl", "analysis.json", "value.json")
+_WATCHED = (METRICS, "summary.json", ALARMS, "analysis.json", "value.json")
 _LOOK_EVERY = 0.5
 _BEAT_EVERY = 15.0
 _FAREWELL = 2.0

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from fedsemi.client.evaluate import Metrics
 from fedsemi.errors import StorageError
 from fedsemi.runs.folder import METRICS, read_json
-from fedsemi.text.json_text import parsed_object
+from fedsemi.runs.reading import read_lines, read_records, typed
+from fedsemi.runs.records import RoundRecord
+from fedsemi.server.alarms import Alarm
+
+ALARMS = "alarms.jsonl"
 
 
 @dataclass(frozen=True)
@@ -19,11 +25,11 @@ class Run:
     path: Path
     config: dict[str, Any]
     manifest: dict[str, Any]
-    records: list[dict[str, Any]]
+    records: list[RoundRecord]
     """One for each round, in order."""
     summary: dict[str, Any]
     analysis: dict[str, Any]
-    alarms: list[dict[str, Any]]
+    alarms: list[Alarm]
     value: dict[str, Any]
 
     @property
@@ -47,16 +53,16 @@ class Run:
         clients = self.analysis.get("clients") or {}
         return {int(id): own["site"] for id, own in clients.items() if own.get("site")}
 
-    def last_tests(self, stage: int | None = None) -> list[dict[str, Any]]:
-        """The rounds that means of a stage are over: ten tests, or all if fewer.
+    def last_tests(self, stage: int | None = None) -> list[Metrics]:
+        """What means of a stage are over: ten tests, or all if fewer.
 
         Args:
             stage: The latest one if None.
         """
         if stage is None:
-            stage = self.records[-1]["stage"] if self.records else 0
-        rounds = [record for record in self.records if record["stage"] == stage]
-        return [each for each in rounds if each.get("accuracy") is not None][-10:]
+            stage = self.records[-1].stage if self.records else 0
+        rounds = [record for record in self.records if record.stage == stage]
+        return [record.test for record in rounds if record.test][-10:]
 
     @property
     def methods(self) -> list[str]:
@@ -72,16 +78,14 @@ def read_run(path: Path) -> Run:
             "what `fedsemi run --out` was given",
             code="FS1110",
         )
-    lines = _lines(path / METRICS, "stage", "round")
-    rounds = {(r["stage"], r["round"]): r for r in lines}
     return Run(
         path=path,
         config=_content(path / "config.json"),
         manifest=_content(path / "manifest.json"),
-        records=[rounds[key] for key in sorted(rounds)],
+        records=read_records(path / METRICS),
         summary=_content(path / "summary.json"),
         analysis=_content(path / "analysis.json"),
-        alarms=list(_lines(path / "alarms.jsonl")),
+        alarms=list(read_lines(path / ALARMS, lambda line: typed(_ALARM, line))),
         value=_content(path / "value.json"),
     )
 
@@ -90,20 +94,4 @@ def _content(path: Path) -> dict[str, Any]:
     return read_json(path) if path.exists() else {}
 
 
-def _lines(path: Path, *needed: str) -> Iterator[dict[str, Any]]:
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except FileNotFoundError:
-        return
-    *whole, unfinished = lines
-    for number, line in enumerate(whole, start=1):
-        try:
-            record = parsed_object(line)
-            if missing := set(needed) - record.keys():
-                raise ValueError(f"it lacks '{min(missing)}'")
-        except ValueError as error:
-            raise StorageError(
-                f"line {number} of '{path}' is damaged ({error}); remove it", "FS1104"
-            ) from None
-        yield record
-    del unfinished  # a writer has not ended this line yet, or it is empty
+_ALARM = TypeAdapter(Alarm)

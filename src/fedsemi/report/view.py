@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from fedsemi.client.evaluate import MAIN_SCORES
+from fedsemi.objectives.calibration import Estimate
 from fedsemi.report.ranks import FEWEST
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing, flat, shareable, without_places
+from fedsemi.runs.records import ClientRecord, RoundRecord
+
+Over = Callable[[ClientRecord], float | None]
 
 
 def view_of(runs: Sequence[Run]) -> dict[str, Any]:
@@ -34,7 +39,6 @@ def bound_of(run: Run) -> str | None:
 
 
 def _run_view(run: Run) -> dict[str, Any]:
-    last = run.records[-1] if run.records else {}
     return {
         "bound": bound_of(run),
         "methods": run.methods,
@@ -42,20 +46,21 @@ def _run_view(run: Run) -> dict[str, Any]:
         "finished": run.finished,
         "stages": _stages(run),
         "guard": run.config["guard"]["enabled"],
+        "cuts": _cuts(run.records),
         "precision": run.config.get("precision", "float32"),  # older runs had no other
-        "seconds": sum(record["seconds"] for record in run.records),
+        "seconds": sum(record.seconds for record in run.records),
         "result": (run.summary.get("result") or {}),
         "num_tests": len(run.last_tests()),
         "rounds": _rounds(run.records),
-        "recall": _last_known(run.records, "per_class_recall"),
-        "clients": _clients(run, last),
+        "recall": _last_recall(run.records),
+        "clients": _clients(run),
         "class_names": run.analysis.get("class_names"),
         "data": _data(run),
         "confusion": run.analysis.get("confusion"),
         "subgroups": run.analysis.get("subgroups") or {},
         "settings": shareable(flat(run.config)),
         "manifest": _facts(run),
-        "alarms": run.alarms,
+        "alarms": [asdict(alarm) for alarm in run.alarms],
         "value": _value(run),
     }
 
@@ -74,67 +79,84 @@ def _stages(run: Run) -> list[dict[str, Any]]:
     return stages
 
 
-def _rounds(records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    series = {name: [_short(r.get(name)) for r in records] for name in MAIN_SCORES}
-    held = [record.get("validation") or {} for record in records]
-    return series | {
-        "seconds": [round(record["seconds"], 2) for record in records],
-        "validation": [_short(each.get("accuracy")) for each in held],
+def _rounds(records: Sequence[RoundRecord]) -> dict[str, list[Any]]:
+    tests = [record.test.scores if record.test else {} for record in records]
+    held = [record.validation for record in records]
+    return {
+        **{name: [_short(test.get(name)) for test in tests] for name in MAIN_SCORES},
+        "seconds": [round(record.seconds, 2) for record in records],
+        "validation": [_short(each.accuracy if each else None) for each in held],
     }
 
 
-def _clients(run: Run, last: dict[str, Any]) -> dict[str, Any]:
+def _cuts(records: Sequence[RoundRecord]) -> list[dict[str, Any]]:
+    """Say what the guard cut; rounds count over all stages, as on the axis."""
+    return [
+        {
+            "round": number,
+            "client": cut.client,
+            "code": cut.code,
+            "part": _short(cut.part),
+        }
+        for number, record in enumerate(records, start=1)
+        for cut in record.cuts
+    ]
+
+
+def _clients(run: Run) -> dict[str, Any]:
     """Lay the clients out by id: row k of every table belongs to ids[k]."""
     records = run.records
-    known = run.analysis.get("clients") or {}
-    seen = {id for record in records for id in record["clients"]}
-    ids = sorted(seen | set(known), key=int)
-    now = [last.get("clients", {}).get(id, {}) for id in ids]
+    known = {int(id): own for id, own in (run.analysis.get("clients") or {}).items()}
+    ids = sorted({id for record in records for id in record.clients} | set(known))
+    last = records[-1].clients if records else {}
+    now = [last.get(id, _ABSENT) for id in ids]
+    own = [known.get(id, vars(each)) for id, each in zip(ids, now, strict=True)]
 
-    def over_rounds(read: Callable[[dict[str, Any]], Any]) -> list[list[Any]]:
-        return [[_short(read(r["clients"].get(id, {}))) for r in records] for id in ids]
+    def over_rounds(read: Over) -> list[list[Any]]:
+        return [
+            [_short(read(r.clients.get(id, _ABSENT))) for r in records] for id in ids
+        ]
 
     return {
-        "ids": [int(id) for id in ids],
-        "sites": [run.sites.get(int(id)) for id in ids],
-        "labeled": [
-            _size(known, id, each, "num_labeled")
-            for id, each in zip(ids, now, strict=True)
-        ],
-        "unlabeled": [
-            _size(known, id, each, "num_unlabeled")
-            for id, each in zip(ids, now, strict=True)
-        ],
+        "ids": ids,
+        "sites": [run.sites.get(id) for id in ids],
+        "labeled": [int(each.get("num_labeled", 0)) for each in own],
+        "unlabeled": [int(each.get("num_unlabeled", 0)) for each in own],
         "held_out": [known.get(id, {}).get("num_held_out", 0) for id in ids],
         "bytes": [
-            sum(r["clients"].get(id, {}).get("bytes_sent", 0) for r in records)
-            for id in ids
+            sum(r.clients.get(id, _ABSENT).bytes_sent for r in records) for id in ids
         ],
         "class_count": [known.get(id, {}).get("class_count") for id in ids],
         "labeled_only": run.analysis.get("labeled_only", False),
-        "diversity": [_shorts(each.get("diversity")) for each in now],
-        "estimate": [each.get("pseudo_label_estimate") for each in now],
-        "contribution": over_rounds(lambda c: c.get("contribution", 0.0)),
+        "diversity": [_shorts(each.diversity) for each in now],
+        "estimate": [
+            each.pseudo_label_estimate and vars(each.pseudo_label_estimate)
+            for each in now
+        ],
+        "contribution": over_rounds(lambda c: c.contribution),
         "accepted": over_rounds(_accepted),
-        "right": over_rounds(lambda c: c.get("pseudo_label_accuracy")),
-        "estimated": over_rounds(lambda c: _estimated(c, "accuracy")),
-        "estimated_low": over_rounds(lambda c: _estimated(c, "low")),
-        "estimated_high": over_rounds(lambda c: _estimated(c, "high")),
+        "right": over_rounds(lambda c: c.pseudo_label_accuracy),
+        "estimated": over_rounds(_estimated(lambda e: e.accuracy)),
+        "estimated_low": over_rounds(_estimated(lambda e: e.low)),
+        "estimated_high": over_rounds(_estimated(lambda e: e.high)),
     }
 
 
-def _size(known: dict[str, Any], id: str, now: dict[str, Any], name: str) -> int:
-    return int(known.get(id, now).get(name, 0))
+_ABSENT = ClientRecord(num_labeled=0, num_unlabeled=0, num_pseudo=0, contribution=0.0)
+"""Who has not answered in a round."""
 
 
-def _accepted(client: dict[str, Any]) -> float | None:
-    total = client.get("num_unlabeled")
-    return client["num_pseudo"] / total if total else None
+def _estimated(read: Callable[[Estimate], float]) -> Over:
+    def of(client: ClientRecord) -> float | None:
+        found = client.pseudo_label_estimate
+        return None if found is None else read(found)
+
+    return of
 
 
-def _estimated(client: dict[str, Any], name: str) -> float | None:
-    found: dict[str, float] = client.get("pseudo_label_estimate") or {}
-    return found.get(name)
+def _accepted(client: ClientRecord) -> float | None:
+    total = client.num_unlabeled
+    return client.num_pseudo / total if total else None
 
 
 def _facts(run: Run) -> dict[str, Any]:
@@ -159,12 +181,9 @@ def _value(run: Run) -> dict[str, Any]:
     return run.value | {"correlations": enough, "fewest": FEWEST}
 
 
-def _last_known(records: Sequence[dict[str, Any]], name: str) -> list[Any] | None:
-    for record in reversed(records):
-        if record.get(name) is not None:
-            found: list[Any] = record[name]
-            return found
-    return None
+def _last_recall(records: Sequence[RoundRecord]) -> tuple[float | None, ...] | None:
+    tests = [record.test for record in records if record.test]
+    return tests[-1].per_class_recall if tests else None
 
 
 def distinct_names(runs: Sequence[Run]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from fedsemi.client.evaluate import SCORES
+from fedsemi.client.evaluate import SCORES, Metrics, Score
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.errors import CannotCreate, StorageError
 from fedsemi.messages import Weights
@@ -21,7 +21,7 @@ from fedsemi.runs.manifest import (
     manifest,
 )
 from fedsemi.runs.metrics_log import MetricsLog
-from fedsemi.runs.records import Step
+from fedsemi.runs.records import RoundRecord, Step
 from fedsemi.storage import make_folder, remove, write_weights, write_whole
 from fedsemi.text.json_text import parsed_object
 from fedsemi.text.printable import typed
@@ -103,7 +103,7 @@ class RunFolder:
 
     def append(self, step: Step) -> None:
         """Add a line to metrics.jsonl."""
-        self._log.append(step.record.as_json())
+        self._log.append(step.record)
 
     def save(self, step: Step) -> None:
         """Write a checkpoint of the state after a round, and drop the oldest."""
@@ -216,39 +216,39 @@ def _read_log(path: Path) -> bytes:
         ) from None
 
 
-def summarize(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def summarize(records: Sequence[RoundRecord]) -> dict[str, Any]:
     """Summarize a run: for each stage its last round, last ten and best round."""
-    tested = [record for record in records if record["accuracy"] is not None]
-    numbers = sorted({record["stage"] for record in tested})
-    stages = [
-        _summarize_stage([r for r in tested if r["stage"] == number])
-        for number in numbers
-    ]
+    stages = sorted({record.stage for record in records if record.test})
+    found = [_summarize_stage([r for r in records if r.stage == n]) for n in stages]
     return {
-        "seconds": sum(record["seconds"] for record in records),
-        "stages": stages,
-        "result": stages[-1] if stages else None,
+        "seconds": sum(record.seconds for record in records),
+        "stages": found,
+        "result": found[-1] if found else None,
     }
 
 
-def _summarize_stage(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    best = max(records, key=lambda record: record["accuracy"])
+def _summarize_stage(records: Sequence[RoundRecord]) -> dict[str, Any]:
+    tests = [(record, record.test) for record in records if record.test]
+    last, scores = tests[-1]
+    best, most = max(tests, key=lambda pair: pair[1].accuracy)
     return {
-        "stage": records[-1]["stage"],
-        "method": records[-1]["method"],
-        "rounds": records[-1]["round"],
-        "last_round": {name: records[-1][name] for name in SCORES},
-        "mean_of_last_10": {name: _mean(records[-10:], name) for name in SCORES},
-        "best_round_on_test_set": {
-            "round": best["round"],
-            **{name: best[name] for name in SCORES},
-        },
+        "stage": last.stage,
+        "method": last.method,
+        "rounds": last.round,
+        "last_round": scores.scores,
+        "mean_of_last_10": mean_scores([test for _, test in tests[-10:]]),
+        "best_round_on_test_set": {"round": best.round, **most.scores},
     }
 
 
-def _mean(records: Sequence[dict[str, Any]], name: str) -> float | None:
-    values = [record[name] for record in records if record[name] is not None]
-    return sum(values) / len(values) if values else None
+def mean_scores(tests: Sequence[Metrics]) -> dict[Score, float | None]:
+    """Average tests, score by score; None where a score is unknown in all of them."""
+    return {name: _mean([test.scores[name] for test in tests]) for name in SCORES}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _taken(path: Path, finished: bool) -> CannotCreate:

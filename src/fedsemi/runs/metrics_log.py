@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fedsemi.client.evaluate import SCORES
 from fedsemi.errors import StorageError
+from fedsemi.runs.reading import record_of
+from fedsemi.runs.records import RoundRecord
 from fedsemi.storage import append, cut, sync
 from fedsemi.text.json_text import parsed_object
 
-_KEPT = ("stage", "method", "round", "seconds", *SCORES)
+_UNHASHED = ("seconds", "rounds", "guard")
+"""A round's time, how long the run is meant to go on, and what the config says."""
 
 
 class MetricsLog:
@@ -22,7 +25,7 @@ class MetricsLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = 0
-        self.records: list[dict[str, Any]] = []
+        self.records: list[RoundRecord] = []
         """What a summary needs of each record; the rest is only in the file."""
         self._sha = hashlib.sha256()
         self._timeless = hashlib.sha256()
@@ -60,9 +63,9 @@ class MetricsLog:
         """Hash of the content without times: equal runs have equal ones."""
         return self._timeless.hexdigest()
 
-    def append(self, record: Mapping[str, Any]) -> None:
+    def append(self, record: RoundRecord) -> None:
         """Add a line."""
-        line = (json.dumps(record) + "\n").encode()
+        line = (json.dumps(record.as_json()) + "\n").encode()
         append(self.path, line)
         self._count(line)
 
@@ -78,14 +81,25 @@ class MetricsLog:
         self.size += len(line)
         self._sha.update(line)
         try:
-            record = parsed_object(line)
+            content = parsed_object(line)
+            record = record_of(content)
         except ValueError:
             return  # the hash will not match either
-        self.records.append({key: record.get(key) for key in _KEPT})
-        self._timeless.update(timeless(record))
+        self.records.append(replace(record, clients={}, notices=(), dropped=()))
+        self._timeless.update(timeless(content))
 
 
-def timeless(record: Mapping[str, Any]) -> bytes:
-    """Write a record canonically, without how long it took and is meant to go on."""
-    kept = {k: v for k, v in record.items() if k not in ("seconds", "rounds")}
+def timeless(content: Mapping[str, Any]) -> bytes:
+    """Write a record canonically, without how long it took and is meant to go on.
+
+    What the guard left is in the words of a notice, too. As a number it was not written
+    at first, and runs from then shall come out the same.
+    """
+    kept = {k: v for k, v in content.items() if k not in _UNHASHED}
+    if "notices" in kept:
+        kept["notices"] = [_without_part(notice) for notice in kept["notices"]]
     return json.dumps(kept, sort_keys=True).encode()
+
+
+def _without_part(notice: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in notice.items() if name != "part"}

@@ -33,6 +33,20 @@ class Rejection(Notice):
 
 
 @dataclass(frozen=True)
+class Cut(Notice):
+    """A notice of the guard, which changed what an honest-looking reply brings."""
+
+    part: float | None
+    """What was left of a step, a share, claims or a round, from 0 to 1.
+
+    None in records of older versions, which say it in words only."""
+
+
+CUTS = frozenset({"FS2107", "FS2109", "FS2140", "FS2141", "FS2142"})
+"""What the guard's notices are numbered, see `fedsemi.server.guard`."""
+
+
+@dataclass(frozen=True)
 class ClientRecord:
     """What one client did in one round."""
 
@@ -40,36 +54,41 @@ class ClientRecord:
     num_unlabeled: int
     num_pseudo: int
     contribution: float
-    diversity: list[float] | None
-    pseudo_label_accuracy: float | None
+    diversity: list[float] | None = None
+    pseudo_label_accuracy: float | None = None
     """By the oracle of a simulation."""
-    pseudo_label_estimate: Estimate | None
+    pseudo_label_estimate: Estimate | None = None
     """Without ground truth, from what labeled clients held out."""
-    bytes_sent: int
+    bytes_sent: int = 0
     """Size of the tensors in the client's answers."""
-    metrics: Mapping[str, float]
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """What the client sent for the log, its findings on held-out images included."""
 
 
 @dataclass(frozen=True)
 class RoundRecord:
-    """One line of metrics.jsonl; rounds count from one."""
+    """One line of metrics.jsonl, see `reading.read_records`; rounds count from one.
+
+    A field that is added gets a default: it is what records of older versions have.
+    """
 
     stage: int
     method: str
     round: int
     rounds: int
     seconds: float
-    test: Metrics | None
-    validation: Validation | None
-    clients: Mapping[int, ClientRecord]
+    test: Metrics | None = None
+    """Its confusion is not written down."""
+    validation: Validation | None = None
+    clients: Mapping[int, ClientRecord] = field(default_factory=dict)
     asked: int = 0
     """Replies that the method planned for."""
     used: int = 0
     """Replies that passed the gate."""
     dropped: tuple[Rejection, ...] = ()
     """Replies that the gate refused."""
-    notices: tuple[Notice, ...] = ()
-    """What else the gate saw."""
+    notices: tuple[Cut | Notice, ...] = ()
+    """What else the gate saw, and what the guard cut."""
     skipped: bool = False
     """Whether too few replies were left and the model stayed as it was."""
     intervention: str | None = None
@@ -78,6 +97,13 @@ class RoundRecord:
     """The test of a running mean of the global model, if one is kept."""
     also_tested: Mapping[str, float] = field(default_factory=dict)
     """Accuracy of further models of the round, such as IsoFed's labeled mean."""
+    guard: bool | None = None
+    """Whether the guard was on; older records leave it to the config beside them."""
+
+    @property
+    def cuts(self) -> tuple[Cut, ...]:
+        """What the guard cut, of whom and how far."""
+        return tuple(each for each in self.notices if isinstance(each, Cut))
 
     def as_json(self) -> dict[str, Any]:
         """Lay the record out flat, with the clients by id."""

@@ -7,14 +7,12 @@ could not send: no alarm looks at the test set or at the oracle.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from fedsemi.client.findings import Validation
 from fedsemi.config.protection import AlarmSettings
-
-Record = Mapping[str, Any]
-"""A line of metrics.jsonl."""
+from fedsemi.runs.records import ClientRecord, RoundRecord
 
 
 @dataclass(frozen=True)
@@ -35,79 +33,75 @@ class Watchman:
         self,
         settings: AlarmSettings,
         class_names: tuple[str, ...],
-        seen: Iterable[Record] = (),
+        seen: Iterable[RoundRecord] = (),
     ) -> None:
         self._settings = settings
         self._names = class_names
         self._stage = -1
-        self._warm_up: Record = {}
+        self._warm_up: Validation | None = None
         self._best: dict[str, float] = {}
         self._bad: Counter[str] = Counter()
         for record in seen:
             self.look(record)
 
-    def look(self, record: Record) -> list[Alarm]:
+    def look(self, record: RoundRecord) -> list[Alarm]:
         """Return the alarms that this round raises."""
-        validation = record.get("validation") or {}
         found: list[tuple[str, str, str]] = []
-        if record["stage"] != self._stage:
-            self._stage, self._best, self._bad = record["stage"], {}, Counter()
-            if _unlabeled(record):
-                found += self._weak_warm_up()
-                before = self._warm_up.get("accuracy")
-                if before is not None:
-                    self._best["held-out"] = before
+        if record.stage != self._stage:
+            self._stage, self._best, self._bad = record.stage, {}, Counter()
+            if _unlabeled(record) and self._warm_up:
+                found += self._weak_warm_up(self._warm_up)
+                self._best["held-out"] = self._warm_up.accuracy
         if _unlabeled(record):
             found += [
-                *self._hurt(validation),
+                *self._hurt(record.validation),
                 *self._idle(record),
                 *self._collapsed(record),
             ]
-        if record.get("intervention"):
-            found.append(("intervention", record["intervention"], _INTERVENED))
-        self._warm_up = validation
-        place = record["stage"], record["round"]
-        return [Alarm(*place, *each) for each in found]
+        if record.intervention:
+            found.append(("intervention", record.intervention, _INTERVENED))
+        self._warm_up = record.validation
+        return [Alarm(record.stage, record.round, *each) for each in found]
 
-    def _weak_warm_up(self) -> Iterator[tuple[str, str, str]]:
-        recall = self._warm_up.get("per_class_recall") or []
+    def _weak_warm_up(self, warm_up: Validation) -> Iterator[tuple[str, str, str]]:
+        recall = warm_up.per_class_recall
         lost = [self._names[c] for c, value in enumerate(recall) if value == 0]
         if lost:
             what = f"The warm-up never recognizes {_some(lost)}"
             yield "warm-up", f"{what} among the held-out images.", _WARM_UP
-        error = self._warm_up.get("calibration_error", 0.0)
+        error = warm_up.calibration_error
         if error > self._settings.calibration_error:
             what = f"After the warm-up, confidence is off by {error:.0%} on average."
             yield "calibration", what, _CALIBRATION
 
-    def _hurt(self, validation: Record) -> Iterator[tuple[str, str, str]]:
-        accuracy = validation.get("accuracy")
-        if accuracy is None:
+    def _hurt(self, validation: Validation | None) -> Iterator[tuple[str, str, str]]:
+        if validation is None:
             return
+        accuracy = validation.accuracy
         best = self._best["held-out"] = max(
             self._best.get("held-out", accuracy), accuracy
         )
-        hurts = self._settings.hurts(best, accuracy, validation["num"])
+        hurts = self._settings.hurts(best, accuracy, validation.num)
         if self._lasts("hurt", hurts):
             what = f"Held-out accuracy fell from {best:.1%} to {accuracy:.1%}"
             yield "hurt", f"{what} since unlabeled clients take part.", _HURT
 
-    def _idle(self, record: Record) -> Iterator[tuple[str, str, str]]:
+    def _idle(self, record: RoundRecord) -> Iterator[tuple[str, str, str]]:
         clients = _unlabeled(record)
-        fair = sum(c["contribution"] for c in clients.values()) / len(clients)
+        fair = sum(c.contribution for c in clients.values()) / len(clients)
         idle = [
             id
             for id, client in clients.items()
-            if self._lasts(f"idle {id}", client["contribution"] <= 0.01 * fair)
+            if self._lasts(f"idle {id}", client.contribution <= 0.01 * fair)
         ]
         if idle:
             what = f"Hardly any contribution for {self._settings.patience} rounds"
-            yield "idle", f"{what}: client {', '.join(idle)}.", _IDLE
+            yield "idle", f"{what}: client {', '.join(map(str, idle))}.", _IDLE
 
-    def _collapsed(self, record: Record) -> Iterator[tuple[str, str, str]]:
+    def _collapsed(self, record: RoundRecord) -> Iterator[tuple[str, str, str]]:
         clients = _unlabeled(record).values()
-        total = sum(client["num_unlabeled"] for client in clients)
-        share = sum(client["num_pseudo"] for client in clients) / total
+        total = sum(client.num_unlabeled for client in clients)
+        share = sum(client.num_pseudo for client in clients) / total
         best = self._best["share"] = max(self._best.get("share", share), share)
         if self._lasts("collapse", share < 0.5 * best or share < 0.01):
             yield "collapse", _few(share, best), _COLLAPSE
@@ -121,9 +115,9 @@ class Watchman:
         return True
 
 
-def _unlabeled(record: Record) -> dict[str, Any]:
-    clients = record["clients"].items()
-    return {id: client for id, client in clients if client["num_unlabeled"]}
+def _unlabeled(record: RoundRecord) -> dict[int, ClientRecord]:
+    clients = record.clients.items()
+    return {id: client for id, client in clients if client.num_unlabeled}
 
 
 def _few(share: float, best: float) -> str:

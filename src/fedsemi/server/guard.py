@@ -22,7 +22,7 @@ from torch import Tensor
 
 from fedsemi.config.protection import GuardSettings
 from fedsemi.messages import DIVERSITY
-from fedsemi.runs.records import Notice
+from fedsemi.runs.records import Cut
 from fedsemi.server.guard_state import (
     Evidence,
     Verdict,
@@ -42,7 +42,7 @@ class Ruling:
 
     replies: Sequence[Reply]
     state: GuardState
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Cut, ...] = ()
     kept: Mapping[int, float] = field(default_factory=dict)
     """Part of its share that a client keeps, where it is not all of it."""
     verdict: Verdict | None = None
@@ -180,35 +180,37 @@ def _shortened(reply: Reply, scale: float) -> Reply:
 
 def _told_claims(
     replies: Sequence[Reply], trimmed: Sequence[Reply], round: int
-) -> Iterator[Notice]:
+) -> Iterator[Cut]:
     for old, new in zip(replies, trimmed, strict=True):
         if new is not old:
-            changed = _diversities([old]) != _diversities([new])
-            reason = f"claims of diversity cut in {int(changed.sum())} classes"
-            yield Notice(old.info.id, round, "FS2140", reason)
+            before, after = _diversities([old]), _diversities([new])
+            changed = int((before != after).sum())
+            reason = f"claims of diversity cut in {changed} classes"
+            part = float(after.sum() / before.sum())
+            yield Cut(old.info.id, round, "FS2140", reason, part)
 
 
 def _told_steps(
     replies: Sequence[Reply], steps: Sequence[float], round: int
-) -> Iterator[Notice]:
+) -> Iterator[Cut]:
     for reply, part in zip(replies, steps, strict=True):
         if part < 1:
             reason = f"step shortened to {part:.1%}"
-            yield Notice(reply.info.id, round, "FS2107", reason)
+            yield Cut(reply.info.id, round, "FS2107", reason, part)
 
 
-def _told_shares(capped: Mapping[int, float], round: int) -> Iterator[Notice]:
+def _told_shares(capped: Mapping[int, float], round: int) -> Iterator[Cut]:
     for client, part in capped.items():
         reason = f"share of the mean cut to {part:.1%} of what it claimed"
-        yield Notice(client, round, "FS2109", reason)
+        yield Cut(client, round, "FS2109", reason, part)
 
 
-def _told_return(state: GuardState, round: int) -> Iterator[Notice]:
+def _told_return(state: GuardState, round: int) -> Iterator[Cut]:
     reason = f"held-out accuracy fell far below {state.best:.1%}; back to that model"
-    yield Notice(None, round, "FS2141", reason)
+    yield Cut(None, round, "FS2141", reason, part=0.0)
 
 
-def _told_caution(caution: float, round: int) -> Iterator[Notice]:
+def _told_caution(caution: float, round: int) -> Iterator[Cut]:
     if caution < 1:
         reason = f"unlabeled clients go {caution:.1%} of their steps"
-        yield Notice(None, round, "FS2142", reason)
+        yield Cut(None, round, "FS2142", reason, caution)

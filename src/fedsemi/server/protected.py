@@ -9,13 +9,13 @@ from fedsemi.client.findings import Validator
 from fedsemi.config.protection import AlarmSettings
 from fedsemi.errors import ConfigError
 from fedsemi.messages import Update, Weights
-from fedsemi.method import Method, Wrapped
+from fedsemi.method import Method, WrappedMethod
 from fedsemi.state import S
 
 _TRIES = 3
 
 
-class Protected(Wrapped[S]):
+class Protected(WrappedMethod[S]):
     """Asks another method, and answers for it when its mean hurts the labeled.
 
     A mean hurts if it lowers held-out accuracy in one round by more than the settings

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fedsemi.messages import ClientInfo, Task, Update
+from fedsemi.messages import ClientInfo, Findings, Task, Update
 from fedsemi.method import Statistic
 from fedsemi.text.printable import printable
 
@@ -59,6 +59,7 @@ def checked(
         counts = _checked_counts(update, info)
         _check_claims(statistics, needed, counts["num_pseudo"], info)
         metrics = _finite_metrics(update.metrics)
+        findings = _finite_findings(update.findings)
     except Refused:
         raise
     except Exception as error:  # the content is a stranger's: anything may happen
@@ -68,6 +69,7 @@ def checked(
         update,
         statistics=statistics,
         metrics=metrics,
+        findings=findings,
         num_labeled=counts["num_labeled"],
         num_unlabeled=counts["num_unlabeled"],
         num_pseudo=counts["num_pseudo"],
@@ -201,7 +203,17 @@ def _finite_metrics(metrics: Mapping[str, float]) -> dict[str, float]:
     return {
         name: float(value)
         for name, value in metrics.items()
-        if isinstance(name, str)
-        and isinstance(value, int | float)
-        and math.isfinite(value)
+        if isinstance(name, str) and _is_finite(value)
     }
+
+
+def _finite_findings(findings: Findings | None) -> Findings | None:
+    """Keep findings that are numbers; if they can be true, their readers ask."""
+    if not isinstance(findings, Findings):
+        return None
+    numbers = [n for several in findings.by_name().values() for n in several]
+    return findings if all(map(_is_finite, numbers)) else None
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)

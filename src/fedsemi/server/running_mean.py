@@ -12,11 +12,11 @@ from dataclasses import replace
 import torch
 
 from fedsemi.messages import Update, Weights
-from fedsemi.method import Method, Wrapped
+from fedsemi.method import Method, WrappedMethod
 from fedsemi.state import S
 
 
-class WithRunningMean(Wrapped[S]):
+class WithRunningMean(WrappedMethod[S]):
     """A method that also keeps a mean of the models that it made."""
 
     def __init__(self, method: Method[S], keep: float) -> None:

@@ -1,4 +1,4 @@
-"""Conduct an experiment: stage after stage, round after round, each with its record."""
+"""Run an experiment: stage after stage, round after round, each with its record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from torch import Tensor
 
 from fedsemi.client.evaluate import TEST_BATCH, Metrics, metrics, predict
-from fedsemi.client.findings import Validation, Validator, reported
+from fedsemi.client.findings import Validation, Validator, named, reported
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.data.dataset import ImageSet
 from fedsemi.engine import Engine
@@ -124,6 +124,7 @@ def _run_stage(
                 intervention=server.taken() if isinstance(server, Protected) else None,
                 running_mean=_test(tester, setup, done.state.running_mean),
                 also_tested=_test_others(tester, setup, done.state),
+                guard=guarded,
             )
             yield Step(record, done.state, engine.memory)
             started = time.perf_counter()
@@ -201,7 +202,7 @@ def _client_record(
         if teacher
         else None,
         bytes_sent=bytes_sent,
-        metrics=dict(update.metrics),
+        metrics={**update.metrics, **named(update.findings)},
     )
 
 

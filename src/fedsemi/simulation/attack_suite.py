@@ -23,7 +23,7 @@ from fedsemi.simulation.attacked import (
 )
 from fedsemi.simulation.attacks import Scene
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import make_folder, write_weights
 
 HONEST = "none"
@@ -131,7 +131,7 @@ def _check_truth(built: Simulation, attacks: Sequence[str]) -> None:
 def _warm_up(built: Simulation, out: Path) -> Path:
     content = built.experiment.model_dump(mode="json", exclude_none=True)
     content["stages"] = content["stages"][:1]
-    (*_, last) = conduct(replace(built, experiment=make_experiment(content)))
+    (*_, last) = run_simulation(replace(built, experiment=make_experiment(content)))
     path = out / f"warm-up-{built.experiment.seed}.safetensors"
     write_weights(path, last.weights)
     return path

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fedsemi.data.client import Client
-from fedsemi.engine import Wrapped
+from fedsemi.engine import WrappedEngine
 from fedsemi.engines.in_process import InProcess
 from fedsemi.messages import Task, Update
 from fedsemi.method import Method
@@ -32,7 +32,7 @@ _LONG = 1e6
 """A step that is longer than any that learns."""
 
 
-class AttackedEngine(Wrapped):
+class AttackedEngine(WrappedEngine):
     """Runs clients in this process, some of them hostile.
 
     An attacker answers last: it knows what all others answer in this round.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fedsemi.config.experiment import make_experiment
-from fedsemi.engine import Wrapped
+from fedsemi.engine import WrappedEngine
 from fedsemi.engines.in_process import InProcess
 from fedsemi.messages import Task, Update
 from fedsemi.server.rounds import run
@@ -87,7 +87,7 @@ class _Traffic:
         )
 
 
-class _Recording(Wrapped):
+class _Recording(WrappedEngine):
     """An engine that keeps what passes through it."""
 
     def __init__(self, engine: InProcess) -> None:

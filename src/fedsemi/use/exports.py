@@ -17,6 +17,7 @@ from fedsemi.models import Classifier
 from fedsemi.report.run import Run
 from fedsemi.runs.folder import MODEL
 from fedsemi.runs.model_card import ModelCard, read_card
+from fedsemi.runs.records import RoundRecord
 from fedsemi.storage import make_folder, read_weights, write_whole
 
 CARD = "fedsemi_card"
@@ -34,7 +35,7 @@ _CLIENT = (
 
 
 class Deployed(nn.Module):
-    """Bytes in, probabilities out: the normalisation is part of the network."""
+    """Bytes in, probabilities out: the normalization is part of the network."""
 
     scale: Tensor
     shift: Tensor
@@ -84,9 +85,7 @@ def save_csv(run: Run, folder: Path) -> list[Path]:
 def round_rows(run: Run) -> list[dict[str, Any]]:
     """Lay the rounds out as a table; scores are None in rounds without a test."""
     return [
-        {name: record[name] for name in _ROUND}
-        | {name: record.get(name) for name in SCORES}
-        | {"validation_accuracy": (record.get("validation") or {}).get("accuracy")}
+        {name: getattr(record, name) for name in _ROUND} | _scores(record)
         for record in run.records
     ]
 
@@ -94,13 +93,20 @@ def round_rows(run: Run) -> list[dict[str, Any]]:
 def client_rows(run: Run) -> list[dict[str, Any]]:
     """Lay out what each client did in each round; sites are named if they have one."""
     return [
-        {name: record[name] for name in _ROUND[:3]}
-        | {"client": int(id)}
-        | ({"site": run.sites.get(int(id), "")} if run.sites else {})
-        | {name: client.get(name) for name in _CLIENT}
+        {name: getattr(record, name) for name in _ROUND[:3]}
+        | {"client": id}
+        | ({"site": run.sites.get(id, "")} if run.sites else {})
+        | {name: getattr(client, name) for name in _CLIENT}
         for record in run.records
-        for id, client in record["clients"].items()
+        for id, client in record.clients.items()
     ]
+
+
+def _scores(record: RoundRecord) -> dict[str, float | None]:
+    tested = record.test.scores if record.test else {}
+    held_out = record.validation.accuracy if record.validation else None
+    scores: dict[str, float | None] = {name: tested.get(name) for name in SCORES}
+    return {**scores, "validation_accuracy": held_out}
 
 
 def save_tensorboard(run: Run, folder: Path) -> None:
@@ -112,17 +118,23 @@ def save_tensorboard(run: Run, folder: Path) -> None:
     make_folder(folder)
     writer: Any = SummaryWriter(str(folder))
     for step, record in enumerate(run.records, start=1):
-        for score in SCORES:
-            if record.get(score) is not None:
-                writer.add_scalar(f"test/{score}", record[score], step)
-        if record.get("validation"):
-            held_out = record["validation"]["accuracy"]
-            writer.add_scalar("held_out/accuracy", held_out, step)
-        for id, client in record["clients"].items():
-            for name in ("contribution", "num_pseudo", "pseudo_label_accuracy"):
-                if client.get(name) is not None:
-                    writer.add_scalar(f"{name}/client {id}", client[name], step)
+        for name, value in _scalars(record).items():
+            if value is not None:
+                writer.add_scalar(name, value, step)
     writer.close()
+
+
+def _scalars(record: RoundRecord) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    if record.test:
+        found |= {f"test/{name}": score for name, score in record.test.scores.items()}
+    if record.validation:
+        found["held_out/accuracy"] = record.validation.accuracy
+    for id, client in record.clients.items():
+        found[f"contribution/client {id}"] = client.contribution
+        found[f"num_pseudo/client {id}"] = client.num_pseudo
+        found[f"pseudo_label_accuracy/client {id}"] = client.pseudo_label_accuracy
+    return found
 
 
 def save_torch(run: Run, path: Path) -> None:

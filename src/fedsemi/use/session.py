@@ -1,4 +1,4 @@
-"""Train with a person watching: conduct, show, record."""
+"""Run an experiment with a person watching: show it, record it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from fedsemi.runs.folder import RunFolder
 from fedsemi.runs.records import Step
 from fedsemi.runs.stop_signals import StopSignals
 from fedsemi.simulation.build import Simulation
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.use.progress import Progress
 
 
-def train(
+def run_and_record(
     simulation: Simulation,
     out: Path,
     title: str,
@@ -39,16 +39,18 @@ def train(
     console: Console,
     checkpoint_every: int = 1,
 ) -> tuple[Step, dict[str, Any]]:
-    """Conduct an experiment with a progress display; keep its record in `out`.
+    """Run an experiment with a progress display; keep its record in `out`.
 
     Returns the last step and the summary.
     """
     workers = workers or available_cores()
-    steps = conduct(simulation, workers)
-    return follow(simulation, steps, out, title, console, checkpoint_every, workers)
+    steps = run_simulation(simulation, workers)
+    return record_new_run(
+        simulation, steps, out, title, console, checkpoint_every, workers
+    )
 
 
-def follow(
+def record_new_run(
     blueprint: Blueprint,
     steps: Iterator[Step],
     out: Path,
@@ -57,16 +59,16 @@ def follow(
     checkpoint_every: int = 1,
     workers: int = 1,
 ) -> tuple[Step, dict[str, Any]]:
-    """Show and record the steps of a new experiment, wherever it is conducted."""
+    """Show and record the steps of a new experiment, wherever it runs."""
     with RunFolder.new(out, blueprint, overwrite=True) as folder:
-        last, summary = carry_on(
+        last, summary = record_run(
             folder, blueprint, steps, title, console, checkpoint_every, workers
         )
     assert last is not None, "a new run has a round or an error"
     return last, summary
 
 
-def carry_on(
+def record_run(
     folder: RunFolder,
     blueprint: Blueprint,
     steps: Iterator[Step],

@@ -211,11 +211,11 @@ def _earlier(run: Run, result: dict[str, Any]) -> dict[str, Any]:
 
 def contribution_of(run: Run) -> Measure:
     """Read each client's mean share in the rounds of the last stage."""
-    last = [r["clients"] for r in run.records if r["stage"] == run.records[-1]["stage"]]
-    ids = sorted({int(id) for clients in last for id in clients})
+    last = [r.clients for r in run.records if r.stage == run.records[-1].stage]
+    ids = sorted({id for clients in last for id in clients})
     worths = []
     for id in ids:
-        shares = [c.get(str(id), {}).get("contribution", 0.0) for c in last]
+        shares = [c[id].contribution if id in c else 0.0 for c in last]
         worths.append(Worth(id, float(np.mean(shares))))
     about = "Mean share in the global model over the last stage, as the method set it."
     return Measure("Contribution", about, worths)

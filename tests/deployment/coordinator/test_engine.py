@@ -14,15 +14,15 @@ from fedsemi.deployment.coordinator.engine import FlowerEngine, Patience
 from fedsemi.deployment.coordinator.roster import Roster
 from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.one_machine.simulate import (
-    conduct_on_loopback,
     dealt,
     run_on_grid,
+    run_on_loopback,
 )
 from fedsemi.engines.in_process import InProcess
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Failure, Update
 from fedsemi.server.stages import Judge
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 from ..conftest import tiny
@@ -70,8 +70,8 @@ def _round(simulation, spoil, patience=_IMPATIENT):
 @pytest.mark.parametrize("method", _PARITY)
 def test_a_loopback_grid_gives_the_same_bits_as_this_process(method):
     simulation = tiny(method)
-    here = [digest(step.weights) for step in conduct(simulation)]
-    there = [digest(step.weights) for step in conduct_on_loopback(simulation)]
+    here = [digest(step.weights) for step in run_simulation(simulation)]
+    there = [digest(step.weights) for step in run_on_loopback(simulation)]
     assert here == there
 
 
@@ -214,11 +214,11 @@ def test_a_resumed_coordinator_repeats_a_round_with_the_same_bits(simulation):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("method", _PARITY)
 def test_the_ray_simulation_gives_the_same_bits(method):
-    from fedsemi.deployment.one_machine.simulate import conduct_on_ray
+    from fedsemi.deployment.one_machine.simulate import run_on_ray
 
     simulation = tiny(method)
-    here = [digest(step.weights) for step in conduct(simulation)]
-    there = conduct_on_ray(
+    here = [digest(step.weights) for step in run_simulation(simulation)]
+    there = run_on_ray(
         simulation, lambda steps: [digest(step.weights) for step in steps]
     )
     assert here == there

@@ -12,7 +12,7 @@ from fedsemi.deployment.coordinator.strategy import MethodStrategy
 from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.one_machine.simulate import dealt
 from fedsemi.errors import ProtocolError
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 from ..conftest import tiny
@@ -38,7 +38,7 @@ class Counting(LoopbackGrid):
 )
 def test_flowers_own_loop_gives_the_same_bits(method, flower_rounds):
     simulation = tiny(method)
-    steps = list(conduct(simulation))
+    steps = list(run_simulation(simulation))
     with dealt(simulation) as app:
         strategy = MethodStrategy(simulation, stage=1, num_sites=3)
         begin = ArrayRecord(steps[0].weights)
@@ -61,10 +61,29 @@ def test_a_strange_reply_does_not_end_flowers_own_loop(simulation):
     with dealt(simulation) as app:
         strategy = MethodStrategy(simulation, stage=1, num_sites=3)
         result = strategy.start(Strange(app, 3), strategy.initial_arrays(), 1)
+    (dropped,) = strategy.done.dropped
+    assert (dropped.client, dropped.code) == (2, "FS2120")
     assert set(result.train_metrics_clientapp[1]) == {
         "contribution-0",
         "contribution-1",
     }
+
+
+def test_an_answer_in_the_name_of_another_site_counts_against_its_sender(simulation):
+    class Forging(LoopbackGrid):
+        def answer(self, message):
+            reply = super().answer(message)
+            meta = message.metadata
+            if meta.dst_node_id == 3 and meta.message_type == "train":
+                reply.content["update"]["client"] = 0
+            return reply
+
+    with dealt(simulation) as app:
+        strategy = MethodStrategy(simulation, stage=1, num_sites=3)
+        strategy.start(Forging(app, 3), strategy.initial_arrays(), 1)
+    (dropped,) = strategy.done.dropped
+    assert (dropped.client, dropped.code) == (2, "FS2106")
+    assert [update.client for update in strategy.done.updates] == [0, 1]
 
 
 def test_a_method_that_asks_a_client_twice_is_refused_with_a_remedy():

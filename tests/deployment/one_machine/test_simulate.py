@@ -7,14 +7,14 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from fedsemi.deployment.one_machine.simulate import conduct_on_ray
+from fedsemi.deployment.one_machine.simulate import run_on_ray
 from fedsemi.errors import ConfigError, FedSemiError
 
 
 def test_a_missing_ray_is_named_with_its_remedy(simulation, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ConfigError, match=r"FS5004 .*Ray.* pip install"):
-        conduct_on_ray(simulation, list)
+        run_on_ray(simulation, list)
 
 
 def test_a_ray_that_does_not_start_is_named_with_its_remedy(simulation, monkeypatch):
@@ -26,4 +26,4 @@ def test_a_ray_that_does_not_start_is_named_with_its_remedy(simulation, monkeypa
         FedSemiError,
         match=r"FS5010 Ray did not start \(TimeoutError: the node timed .* leave out",
     ):
-        conduct_on_ray(simulation, list)
+        run_on_ray(simulation, list)

@@ -28,7 +28,7 @@ from fedsemi.deployment.site.memory_store import MemoryStore
 from fedsemi.errors import ProtocolError
 from fedsemi.seeds import seed_of
 from fedsemi.server.stages import Judge
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 from ..attacker import asked, blinded, counts_from, order, real_desk, refusal
@@ -313,6 +313,6 @@ def test_honest_training_is_within_the_bounds_and_keeps_its_bits(method, tmp_pat
     roster = Roster(grid, simulation)
     roster.wait_for(3, 10)
     *_, there = run_on_grid(grid, simulation, Judge(), roster)
-    *_, here = conduct(simulation)
+    *_, here = run_simulation(simulation)
     assert digest(here.weights) == digest(there.weights)
     assert all((folder / AGREED).exists() for folder in folders)

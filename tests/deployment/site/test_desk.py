@@ -12,7 +12,7 @@ from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.one_machine.simulate import run_on_grid
 from fedsemi.deployment.site.client_app import client_app, simulated_desk
 from fedsemi.server.stages import Judge
-from fedsemi.simulation.conduct import conduct
+from fedsemi.simulation.run import run_simulation
 
 from ..conftest import tiny
 
@@ -32,7 +32,7 @@ def records(tmp_path_factory):
     roster = Roster(grid, simulation)
     roster.wait_for(3, 10)
     steps = run_on_grid(grid, simulation, Judge(), roster)
-    return [s.record for s in conduct(simulation)], [s.record for s in steps]
+    return [s.record for s in run_simulation(simulation)], [s.record for s in steps]
 
 
 def test_sites_measure_the_model_that_they_receive_on_what_they_hold_out(records):

@@ -70,7 +70,7 @@ def _elpv(image_size: int) -> Dataset:
 def _cells(paths: list[Path], side: int) -> Bytes:
     def one(path: Path) -> Bytes:
         with Image.open(path, formats=["PNG"]) as cell:
-            # Averaging over areas keeps thin cracks as grey, where sampling loses them.
+            # Averaging over areas keeps thin cracks as gray, where sampling loses them.
             small = cell.convert("L").resize((side, side), Image.Resampling.BOX)
         return np.asarray(small)[None]
 

@@ -34,7 +34,7 @@ class DatasetSource:
         description: One line.
         class_names: In the order of the labels.
         counts: Official numbers of training and test images.
-        licence: What its owners allow.
+        license: What its owners allow.
         where: How to get it, as an imperative sentence without a full stop.
         read: Returns None if the folder does not hold the data set.
         find: Returns the files in a folder that `read` would open; None if it needs no
@@ -47,7 +47,7 @@ class DatasetSource:
     description: str
     class_names: tuple[str, ...]
     counts: tuple[int, int]
-    licence: str
+    license: str
     where: str
     read: Callable[[Request], Dataset | None]
     find: Callable[[Path], tuple[Path, ...]] | None = None

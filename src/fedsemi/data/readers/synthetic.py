@@ -1,4 +1,4 @@
-"""Made images for tests, docs and first runs: four patterns in noisy colours."""
+"""Made images for tests, docs and first runs: four patterns in noisy colors."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _draw(
 ) -> Bytes:
     n = len(labels)
     y, x = np.mgrid[:SIDE, :SIDE][:, None]  # each [1, H, W]
-    centre = (SIDE - 1) / 2 + rng.uniform(-1.5, 1.5, (2, n, 1, 1))
-    dy, dx = y - centre[0], x - centre[1]  # [N, H, W]
+    center = (SIDE - 1) / 2 + rng.uniform(-1.5, 1.5, (2, n, 1, 1))
+    dy, dx = y - center[0], x - center[1]  # [N, H, W]
     phase = rng.uniform(0, 4, (n, 1, 1))
     radius = rng.uniform(2.5, 4.5, (n, 1, 1))
     patterns = np.stack(
@@ -49,7 +49,7 @@ def _draw(
         ]
     )  # [classes, N, H, W]
     shape = patterns[labels, np.arange(n)][:, None]  # [N, 1, H, W]
-    # Colours vary freely, so a network has to learn the shape, not the colour.
+    # Colors vary freely, so a network has to learn the shape, not the color.
     back = rng.uniform(0.05, 0.45, (n, 3, 1, 1))
     front = rng.uniform(0.55, 0.95, (n, 3, 1, 1))
     pixels = np.where(shape, front, back) + rng.normal(0, NOISE, (n, 3, SIDE, SIDE))

@@ -25,7 +25,7 @@ from flwr.supercore.task_identity import TaskIdentity
 
 from fedsemi.deployment import processes
 from fedsemi.deployment.bundle import check_bundle
-from fedsemi.deployment.coordinator.deployed import LOG, Terms, conduct
+from fedsemi.deployment.coordinator.deployed import LOG, Terms, run_plan
 from fedsemi.deployment.coordinator.door import Door, OperatorGrid
 from fedsemi.deployment.tasks import heartbeats, serve_tasks
 from fedsemi.errors import FedSemiError
@@ -75,7 +75,7 @@ def _failure(
     TaskIdentity.node_id = found.context.node_id
     grid.set_run(run)
     try:
-        conduct(grid, terms, folder)
+        run_plan(grid, terms, folder)
     except FedSemiError as error:
         return str(error)
     return None

@@ -54,7 +54,7 @@ class Coordinator:
         return self.folder.absolute() / "flower"
 
     def run(self, show: Callable[[str], None]) -> None:
-        """Serve, enrol the sites, run the plan to its end, and stop."""
+        """Serve, enroll the sites, run the plan to its end, and stop."""
         with self.serving():
             self.submit()
             self.wait(show)

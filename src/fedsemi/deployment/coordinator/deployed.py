@@ -1,4 +1,4 @@
-"""The coordinator's run: the terms that it was submitted on, and its conduct."""
+"""The coordinator's run: the terms that it was submitted on, and its course."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fedsemi.server.stages import Judge
 from fedsemi.storage import write_whole
 from fedsemi.text.printable import typed
 from fedsemi.text.screen import Screen
-from fedsemi.use.session import carry_on
+from fedsemi.use.session import record_run
 
 STATUS = "status.json"
 LOG = "coordinator.log"
@@ -67,7 +67,7 @@ class Terms:
         return terms
 
 
-def conduct(grid: Grid, terms: Terms, folder: Path) -> None:
+def run_plan(grid: Grid, terms: Terms, folder: Path) -> None:
     """Run the plan; leave record, log and status in the coordinator's folder."""
     write_status(folder, os.getpid(), done=False)
     with processes.open_log(folder / LOG) as log:
@@ -96,7 +96,7 @@ def _run(grid: Grid, terms: Terms, folder: Path, console: Console) -> None:
         roster.wait_for(terms.sites, terms.join)
         judge = Judge(read_test_set(folder))
         steps = run_on_grid(grid, blueprint, judge, roster, patience, record.start)
-        carry_on(record, blueprint, steps, "federation", console)
+        record_run(record, blueprint, steps, "federation", console)
 
 
 def open_run(path: Path, blueprint: Blueprint) -> RunFolder:

@@ -14,12 +14,13 @@ import torch
 from flwr.app import RecordDict
 from flwr.serverapp import Grid
 
-from fedsemi.client.wire import declared_metrics
+from fedsemi.client.wire import declared_by
 from fedsemi.deployment.codec import Order, decode_update, encode_order, num_bytes
 from fedsemi.deployment.coordinator.post import (
     AWAY,
     BROKEN_OFF,
     LATE,
+    OTHER_TASK,
     SPARE_BYTES,
     Post,
     Refusal,
@@ -75,7 +76,7 @@ class FlowerEngine(Engine):
         self._roster = roster
         self._stage = stage
         self._patience = patience
-        self._metrics = declared_metrics(method, roster.blueprint.model.num_classes)
+        self._declared = declared_by(method, roster.blueprint.model.num_classes)
         self._after: dict[int, int] = {}
         self._missed: Counter[int] = Counter()
         """Deadlines that a site has missed in a row."""
@@ -162,11 +163,11 @@ class FlowerEngine(Engine):
         }
         sizes = (num_bytes(content) for _, content in letters.values())
         limit = max(sizes, default=0) + SPARE_BYTES
-        decode = partial(decode_update, limit=limit, metrics=self._metrics)
+        decode = partial(decode_update, limit=limit, declared=self._declared)
         post = exchange(self._grid, letters, "train", decode, deadline, limit)
         for id, update in list(post.items()):
-            if (update.client, update.round, update.group) != _address(tasks[id]):
-                post.refused[id] = Refusal("FS2106", "the answer is to another task")
+            if address_of(update) != address_of(tasks[id]):
+                post.refused[id] = OTHER_TASK
                 del post[id]
                 continue
             self._after[id] = tasks[id].seed
@@ -235,5 +236,6 @@ class FlowerEngine(Engine):
         return encode_order(Order(task, self._stage, after))
 
 
-def _address(task: Task) -> tuple[int, int, int]:
-    return task.client, task.round, task.group
+def address_of(letter: Task | Update) -> tuple[int, int, int]:
+    """Return what an answer and the task that it answers have in common."""
+    return letter.client, letter.round, letter.group

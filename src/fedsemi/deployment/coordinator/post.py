@@ -39,6 +39,9 @@ class Refusal:
         return f"{self.code} {self.reason}"
 
 
+OTHER_TASK = Refusal("FS2106", "the answer is to another task")
+
+
 class Post(dict[K, T]):
     """Answers by key; `refused` says why others are missing, `lost` which to repeat."""
 

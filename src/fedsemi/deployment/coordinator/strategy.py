@@ -18,13 +18,21 @@ from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
-from fedsemi.client.wire import declared_metrics
+from fedsemi.client.wire import declared_by
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.deployment.codec import Order, decode_update, encode_order
-from fedsemi.deployment.coordinator.post import SPARE_BYTES, logger, read
+from fedsemi.deployment.coordinator.engine import address_of
+from fedsemi.deployment.coordinator.post import (
+    BROKEN_OFF,
+    OTHER_TASK,
+    SPARE_BYTES,
+    Refusal,
+    logger,
+    read,
+)
 from fedsemi.deployment.coordinator.roster import Roster
 from fedsemi.errors import ProtocolError
-from fedsemi.messages import Answer, Task, Update
+from fedsemi.messages import Answer, Failure, Task, Update
 from fedsemi.seeds import seed_of
 from fedsemi.server.gate import gate_of
 from fedsemi.server.rounds import Round, joined, one_round
@@ -48,7 +56,11 @@ class MethodStrategy(Strategy):
         self._round: Asking | None = None
         """The round that is under way."""
         self._tasks: Sequence[Task] = ()
+        self._asked: dict[int, Task] = {}
+        """The task of each node that was asked."""
         self._after: dict[int, int] = {}
+        self.done: Round[Any] | None = None
+        """What the last whole round left behind: drops, notices, shares, state."""
 
     def initial_arrays(self) -> ArrayRecord:
         """Return the weights that the blueprint begins with."""
@@ -70,10 +82,12 @@ class MethodStrategy(Strategy):
                 "would do at the same time; run it with `fedsemi server`",
                 code="FS2114",
             )
+        self._asked = {
+            online[task.client]: task for task in self._tasks if task.client in online
+        }
         return [
-            Message(encode_order(self._order(task)), online[task.client], "train")
-            for task in self._tasks
-            if task.client in online
+            Message(encode_order(self._order(task)), node, "train")
+            for node, task in self._asked.items()
         ]
 
     def _begin_round(self, arrays: ArrayRecord, roster: Roster) -> None:
@@ -90,18 +104,19 @@ class MethodStrategy(Strategy):
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Let the round go on with the replies; its phases are Flower's rounds."""
         assert self._round is not None, "Flower configures a round before it ends"
-        updates = [update for reply in replies for update in self._read(reply)]
-        updates.sort(key=lambda update: (update.group, update.client))
-        seeds = {task.client: task.seed for task in self._tasks}
-        known = [update for update in updates if update.client in seeds]
-        self._after |= {update.client: seeds[update.client] for update in known}
+        answers = [answer for reply in replies for answer in self._read(reply)]
         try:
-            self._tasks = self._round.send(updates)
+            self._tasks = self._round.send(answers)
         except StopIteration as over:
-            self._state, self._round = over.value.state, None
+            self._end_round(over.value)
         shares = self._state.contributions.items()
         numbers = {f"contribution-{id}": share for id, share in shares}
         return ArrayRecord(dict(self._state.weights)), MetricRecord(dict(numbers))
+
+    def _end_round(self, done: Round[Any]) -> None:
+        self.done, self._state, self._round = done, done.state, None
+        for notice in (*done.dropped, *done.notices):
+            logger.warning("%s", notice)
 
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
@@ -122,12 +137,20 @@ class MethodStrategy(Strategy):
     def _order(self, task: Task) -> Order:
         return Order(task, self._number, self._after.get(task.client, 0))
 
-    def _read(self, reply: Message) -> list[Update]:
+    def _read(self, reply: Message) -> list[Answer]:
+        """Read a reply as that of the site which was asked, whatever it says."""
+        task = self._asked.get(reply.metadata.src_node_id)
+        if task is None or self._roster is None:
+            return []
         limit = num_bytes(self._state.whole) + SPARE_BYTES
-        names = declared_metrics(self._method, self._blueprint.model.num_classes)
-        decode = partial(decode_update, limit=limit, metrics=names)
+        declared = declared_by(self._method, self._blueprint.model.num_classes)
+        decode = partial(decode_update, limit=limit, declared=declared)
         found = read(lambda: reply, decode)
-        if isinstance(found, Update):
+        if isinstance(found, Update) and address_of(found) == address_of(task):
+            self._after[task.client] = task.seed
             return [found]
-        logger.warning("a reply was dropped: %s", found)
-        return []
+        reason = found if isinstance(found, Refusal) else OTHER_TASK
+        logger.warning("site %s: %s", task.client, reason)
+        if reason.code == BROKEN_OFF and task.client not in self._roster.online():
+            return []  # it went away in the middle, which is nobody's fault
+        return [Failure(task.client, reason.code, reason.reason)]

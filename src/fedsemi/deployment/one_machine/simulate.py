@@ -33,14 +33,14 @@ T = TypeVar("T")
 _JOIN_SECONDS = 300.0
 
 
-def conduct_on_loopback(simulation: Simulation) -> Iterator[Step]:
+def run_on_loopback(simulation: Simulation) -> Iterator[Step]:
     """Run all stages through Flower's records, without its transport."""
     clients = simulation.federation.clients
     with dealt(simulation) as app:
         yield from _on_grid(LoopbackGrid(app, len(clients)), simulation)
 
 
-def conduct_on_ray(simulation: Simulation, watch: Callable[[Iterator[Step]], T]) -> T:
+def run_on_ray(simulation: Simulation, watch: Callable[[Iterator[Step]], T]) -> T:
     """Run all stages on Flower's simulation runtime, one core for each client.
 
     Args:

@@ -97,12 +97,20 @@ def _reply(message: Message, answer: Callable[[], RecordDict]) -> Message:
     try:
         content = answer()
     except FedSemiError as error:
-        content = failure(error.code, str(error))
+        content = failure(error.code, _leaving(error))
         logger.warning("refused: %s", error)
     except Exception as error:
         content = failure("FS2301", f"FS2301 {type(error).__name__}")
         logger.error("a task failed at this site", exc_info=error)
     return Message(content, reply_to=message)
+
+
+def _leaving(error: FedSemiError) -> str:
+    """Say of an error what may leave the site: of a plug-in's own the type alone."""
+    if error.code not in ("FS4160", "FS4161", "FS4162"):
+        return str(error)
+    kind = type(error.__cause__ or error).__name__
+    return f"{error.code} a plug-in of the plan failed at the site ({kind}); see there"
 
 
 def failure(code: str, reason: str) -> RecordDict:

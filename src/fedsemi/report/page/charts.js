@@ -122,7 +122,7 @@ function barOf({ x, y }, at, low, high) {
   return `M${l} ${y(low)}L${r} ${y(low)}L${r} ${y(high)}L${l} ${y(high)}Z`;
 }
 
-// One hue from faint to strong, so that it reads in grey as well; nothing is grey-ish.
+// One hue from faint to strong, so that it reads in gray as well; nothing is gray-ish.
 // What is strong stands out from the page: dark on a light one, bright on a dark one.
 const RAMPS = {
   light: [[222, 235, 247], [107, 174, 214], [33, 113, 181], [8, 48, 107]],
@@ -143,7 +143,7 @@ function paint(node, light, dark) {
 
 const rgb = (color) => `rgb(${color.join(",")})`;
 
-// The darker or the lighter ink, whichever has more contrast on a colour.
+// The darker or the lighter ink, whichever has more contrast on a color.
 function inkOn(color) {
   const linear = color.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
   const luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];

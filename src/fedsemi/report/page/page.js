@@ -11,6 +11,7 @@ function render(view) {
     ["Result", resultSection(view)],
     ["What differs", differences(view)],
     [`Alarms${about}`, alarms(run)],
+    [`Guard${about}`, guardSection(run)],
     ["Curves", grid(curveSection(view))],
     [`Contributions${about}`, grid([...contributionSection(run), ...diversitySection(run)])],
     [`Pseudo-labels${about}`, grid(pseudoLabelSection(run))],
@@ -45,6 +46,22 @@ function alarms(run) {
     const where = `Stage ${a.stage + 1}, round ${a.round}: `;
     return el("div", { class: "alarm" }, el("b", {}, where + a.what), el("div", {}, a.remedy));
   });
+}
+
+const CUTS = {
+  FS2107: "step", FS2109: "share of the mean", FS2140: "claims of diversity",
+  FS2141: "round: back to an older model", FS2142: "steps of all clients without labels",
+};
+
+function guardSection(run) {
+  if (!run.guard) return [];
+  const done = run.rounds.seconds.length, rounds = new Set(run.cuts.map((c) => c.round)).size;
+  if (!run.cuts.length) return [el("p", {}, `The guard was on and cut nothing in ${done} rounds.`)];
+  const told = el("p", {}, `The guard was on and cut something in ${rounds} of ${done} rounds: this is not the published method.`);
+  const who = (id) => (known(id) ? clientName(run, run.clients.ids.indexOf(id)) : "all");
+  const rows = run.cuts.map((c) => [c.round, who(c.client), CUTS[c.code] || c.code, percent(c.part)]);
+  const shownNow = table(["round", "client", "what was cut", "what was left"], rows, "What the guard cut");
+  return [told, rows.length > 20 ? el("details", {}, el("summary", {}, `All ${rows.length} cuts`), shownNow) : shownNow];
 }
 
 const shown = (value) => (value === null || value === undefined ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value));

@@ -12,7 +12,7 @@ const clientMarks = (run) => run.clients.ids.map((id, k) => `${id}${star(run, k)
 const bothNames = (run, k) => ({ name: clientName(run, k), short: clientShort(run, k) });
 const hasValues = (rows) => rows.some((row) => (row || []).some((v) => known(v)));
 
-// Colours for the clients that contribute most, the same in all charts; others are grey.
+// Colors for the clients that contribute most, the same in all charts; others are gray.
 function byContribution(run) {
   const total = run.clients.contribution.map((row) => sum(row));
   return total.map((_, k) => k).sort((a, b) => total[b] - total[a] || a - b);
@@ -48,7 +48,7 @@ function resultSection(view) {
     [`${run.rounds.seconds.length} / ${run.num_rounds}`, "rounds"],
     [duration(run.seconds), "of training"],
     [bytes(sum(run.clients.bytes)), "sent by clients"],
-    [run.guard ? "on" : "off", run.guard ? "guard: shares may be cut" : "guard"],
+    [run.guard ? "on" : "off", run.guard ? `guard: ${run.cuts.length} cuts` : "guard"],
     [run.precision, "precision of the encoder"],
   ].map(([value, label]) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label)));
   const shown = el("div", { class: "tiles" }, ...tiles);
@@ -66,7 +66,7 @@ function comparison(view) {
   const counts = [...new Set(view.runs.filter((r) => r.finished).map((r) => r.num_tests))];
   const note = [`Accuracy on the test set, mean of the last ${counts.length === 1 ? counts[0] : "ten"} tests${counts.length > 1 ? ", or of all where there are fewer" : ""}.`];
   if (view.runs.some((r) => !r.finished)) note.push("Of unfinished runs, the latest test.");
-  if (view.runs.some((r) => r.bound)) note.push("Grey bars are bounds: labeled clients only, or all clients labeled.", ...gapClosed(view.runs.filter((r) => r.finished)));
+  if (view.runs.some((r) => r.bound)) note.push("Gray bars are bounds: labeled clients only, or all clients labeled.", ...gapClosed(view.runs.filter((r) => r.finished)));
   return figure({
     title: "The runs compared", note: note.join(" "), wide: true,
     chart: barChart({ rows, high: 1 }), rows: () => [["run", "accuracy"], rows.map((r) => [r.name, r.text])],
@@ -118,7 +118,7 @@ function unlabeledShares(run, lines, xs) {
   const series = unlabeled.map((s) => ({ ...s, values: s.values.slice(begun) }));
   const stages = run.stages.filter((_, i, all) => !all[i + 1] || all[i + 1].after > begun);
   return [figure({
-    title: "Shares of the clients without labels", note: "The colours are those of the stacked shares; grey: the others.",
+    title: "Shares of the clients without labels", note: "The colors are those of the stacked shares; gray: the others.",
     chart: lineChart({ xs: xs.slice(begun), series, stages, low: 0 }), legend: legendFor(series),
     rows: clientRows(run, run.clients.contribution, percent),
   })];

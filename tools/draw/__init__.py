@@ -1,0 +1,1 @@
+"""The pictures of docs/architecture.md, drawn from the code: `python -m tools.draw`."""
