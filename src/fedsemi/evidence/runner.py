@@ -15,7 +15,7 @@ from fedsemi.config.experiment import Experiment
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import Interrupted, RunInUse
 from fedsemi.evidence.forecast import Forecast
-from fedsemi.evidence.jobs import Job, Plan
+from fedsemi.evidence.jobs import Job, Plan, key_of
 from fedsemi.evidence.records import Record, make_record, write_record
 from fedsemi.runs.folder import MODEL, RunFolder
 from fedsemi.simulation.build import Simulation, build
@@ -44,6 +44,8 @@ class Runner:
     device: str = "cpu"
     forecast: Forecast | None = None
     """Tells beside a run how long the whole plan still takes."""
+    build: Callable[[Experiment, Path | None], Simulation] = build
+    """Where the data of an experiment come from."""
 
     def run(self, told: Callable[[Job, Record], None]) -> None:
         """Run what has no record yet; a job that another process has comes later."""
@@ -112,7 +114,7 @@ class Runner:
         return run.absolute() / MODEL if done else None
 
     def _warm_up_folder(self, experiment: Experiment) -> Path:
-        return self._work / f"warm-{experiment.sha256[:16]}"
+        return self._work / f"warm-{key_of(experiment)}"
 
     def _train(self, run: Path, simulation: Simulation, label: str) -> None:
         seed, stages = simulation.experiment.seed, simulation.experiment.stages
@@ -134,7 +136,7 @@ class Runner:
 
     def _build(self, experiment: Experiment) -> Simulation:
         placed = experiment.model_copy(update={"device": self.device})
-        return build(placed, self.data_dir)
+        return self.build(placed, self.data_dir)
 
     @property
     def _work(self) -> Path:
