@@ -71,6 +71,7 @@ ELSEWHERE = {
     "reporting": ("test_workers", "what engines report, by all of them"),
     "state": ("test_averaging", "what methods keep between rounds"),
     "workbench": ("test_local", "what a client learns with"),
+    "fedsemi/__init__": ("test_public_api", "the names that it offers"),
     "cli/__init__": ("test_main", "the command line as a whole"),
     "engines/__init__": ("test_workers", "the interface, by everything that has it"),
     "methods/__init__": ("test_all_methods", "the table of methods"),

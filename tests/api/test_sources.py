@@ -172,7 +172,7 @@ def test_a_data_set_by_name_is_dealt_out_by_the_seed_of_a_run() -> None:
     assert fixed.table(seed=1) == fixed.table(seed=2)
 
 
-def test_a_misspelt_name_or_setting_is_refused_with_the_nearest() -> None:
+def test_a_misspelled_name_or_setting_is_refused_with_the_nearest() -> None:
     with pytest.raises(ConfigError, match="did you mean 'digits'"):
         repr(fedsemi.sites_from("digit"))
     with pytest.raises(ConfigError, match="did you mean 'num_clients'"):

@@ -180,7 +180,9 @@ def test_commands_that_only_look_take_a_run_on_arrays(
     assert page.stat().st_size > 10_000
 
 
-def test_a_misspelt_setting_is_refused_with_the_nearest(arrays: fedsemi.Sites) -> None:
+def test_a_misspelled_setting_is_refused_with_the_nearest(
+    arrays: fedsemi.Sites,
+) -> None:
     with pytest.raises(ConfigError, match="did you mean 'evaluation'"):
         fedsemi.simulate(arrays, evaluatoin={"every": 2})
     with pytest.raises(ConfigError, match="did you mean 'batch_size'"):

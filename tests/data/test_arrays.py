@@ -10,41 +10,41 @@ from fedsemi.data.arrays import as_images, as_labels, by_site, in_memory
 from fedsemi.data.dataset import ImageSet
 from fedsemi.errors import DataError
 
-GREY = np.arange(2 * 4 * 5, dtype=np.uint8).reshape(2, 4, 5)
+GRAY = np.arange(2 * 4 * 5, dtype=np.uint8).reshape(2, 4, 5)
 
 
-def test_grey_images_get_a_channel() -> None:
-    assert as_images(GREY).shape == (2, 1, 4, 5)
+def test_gray_images_get_a_channel() -> None:
+    assert as_images(GRAY).shape == (2, 1, 4, 5)
 
 
 def test_channels_are_found_where_they_are() -> None:
-    color = np.stack([GREY, GREY + 1, GREY + 2], axis=-1)
+    color = np.stack([GRAY, GRAY + 1, GRAY + 2], axis=-1)
     last, first = as_images(color), as_images(color.transpose(0, 3, 1, 2))
     assert last.shape == (2, 3, 4, 5) and torch.equal(last, first)
-    assert torch.equal(last[:, 1], torch.from_numpy(GREY + 1))
+    assert torch.equal(last[:, 1], torch.from_numpy(GRAY + 1))
 
 
 def test_floats_from_zero_to_one_become_bytes() -> None:
     images = as_images(np.array([[[0.0, 0.5, 1.0]]]))
     assert images.flatten().tolist() == [0, 128, 255]
-    assert torch.equal(as_images(as_images(GREY) / 255), as_images(GREY))
+    assert torch.equal(as_images(as_images(GRAY) / 255), as_images(GRAY))
 
 
 def test_tensors_read_only_and_reversed_arrays_are_taken() -> None:
-    locked = GREY.copy()
+    locked = GRAY.copy()
     locked.flags.writeable = False
-    assert torch.equal(as_images(locked), as_images(torch.from_numpy(GREY)))
-    assert torch.equal(as_images(GREY[:, ::-1]), as_images(GREY).flip(2))
+    assert torch.equal(as_images(locked), as_images(torch.from_numpy(GRAY)))
+    assert torch.equal(as_images(GRAY[:, ::-1]), as_images(GRAY).flip(2))
 
 
 @pytest.mark.parametrize(
     ("images", "part"),
     [
-        (GREY[0], "shape 4×5"),
+        (GRAY[0], "shape 4×5"),
         (np.zeros((2, 4, 8, 8), np.uint8), "none has 1 or 3 channels"),
         (np.zeros((2, 3, 8, 3), np.uint8), "both could be channels"),
-        (GREY.astype(np.int64), "type torch.int64"),
-        (GREY.astype(np.float32), "values from 0 to 39"),
+        (GRAY.astype(np.int64), "type torch.int64"),
+        (GRAY.astype(np.float32), "values from 0 to 39"),
         (np.full((2, 4, 5), np.nan), "values from nan"),
         ([["a"], ["b"]], "no array of numbers"),
     ],

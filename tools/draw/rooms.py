@@ -31,7 +31,8 @@ class Place:
 
 
 PLAN = {
-    "cli": Place(0, 10, 690),
+    "cli": Place(0, 10, 330),
+    "api": Place(0, 345, 690),
     "deployment.one_machine": Place(1, 10, 330),
     "evidence": Place(1, 345, 490, floors=2),
     "valuation": Place(1, 505, 690, floors=2),

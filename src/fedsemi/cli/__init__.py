@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from importlib.metadata import version
 from typing import Annotated
 
 import typer
 from click.exceptions import Abort, NoArgsIsHelpError, UsageError
 
-import fedsemi
 from fedsemi.cli.commands import LateGroup
 from fedsemi.errors import (
     ConfigError,
@@ -39,7 +39,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"fedsemi {fedsemi.__version__}")
+        typer.echo(f"fedsemi {version('fedsemi')}")
         raise typer.Exit
 
 
