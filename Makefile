@@ -13,7 +13,7 @@ TORTURED := tests/reliability tests/server/test_gate.py tests/server/test_guard.
 	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
 .DEFAULT_GOAL := help
-.PHONY: help configs errors demo federation test test-deployment test-slow torture bench check format clean \
+.PHONY: help configs results errors demo federation test test-deployment test-slow torture bench check format clean \
 	lock wheel sbom release audit tag pictures
 
 help: ## Show this list
@@ -49,6 +49,9 @@ errors: $(VENV)/core ## Write docs/errors.md anew, from the table of codes
 
 pictures: $(VENV)/dev ## Draw the pictures of docs/architecture.md anew, from the code
 	$(BIN)/python -m tools.draw
+
+results: $(VENV)/core ## Write the numbers of README and docs from the records
+	$(BIN)/python -m fedsemi.evidence.publish
 
 check: $(VENV)/dev ## Lint, type-check, and check who imports whom
 	$(BIN)/ruff check .

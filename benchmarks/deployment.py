@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import tempfile
 import time
@@ -15,6 +14,8 @@ from fedsemi.cli.deployment import deal_out
 from fedsemi.config.experiment import make_experiment
 from fedsemi.deployment.one_machine.simulate import run_on_loopback
 from fedsemi.deployment.one_machine.trial import run_trial
+from fedsemi.runs.folder import METRICS
+from fedsemi.runs.reading import read_records
 from fedsemi.runs.records import Step
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.run import run_simulation
@@ -71,9 +72,8 @@ def _over_tls(simulation: Simulation) -> tuple[float, float]:
         deal_out(simulation, folder)
         run_trial(folder, print)
         total = time.perf_counter() - started
-        log = folder / "coordinator" / "run" / "metrics.jsonl"
-        lines = log.read_text("utf-8").splitlines()
-        return _usual([json.loads(line)["seconds"] for line in lines]), total
+        rounds = read_records(folder / "coordinator" / "run" / METRICS)
+        return _usual([each.seconds for each in rounds]), total
 
 
 def _usual(seconds: list[float]) -> float:

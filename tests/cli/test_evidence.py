@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from fedsemi.cli import app
 from fedsemi.errors import ConfigError
+from fedsemi.evidence.estimate import Clock
 from fedsemi.evidence.figures import CATALOGUE
 
 TINY = [
@@ -27,6 +28,11 @@ def test_a_table_is_made_and_made_again_from_its_records(tmp_path: Path) -> None
     text = (tmp_path / "table3.md").read_text()
     assert "(1 seed, smoke)" in text and "not run" in text
     assert (tmp_path / "index.html").stat().st_size > 10_000
+    assert (tmp_path / "table3.tex").read_text().startswith("% needs")
+    # Not on a terminal: a line for each finished run, with the time that is left.
+    lines = [line for line in first.output.splitlines() if line.startswith("[")]
+    assert lines[0].startswith("[1/2] isic18/") and lines[0].endswith(" left")
+    assert lines[1].startswith("[2/2] isic18/") and "left" not in lines[1]
     second = CliRunner().invoke(app, words)
     assert "2 runs: 2 done, 0 to do" in second.output
     assert (tmp_path / "table3.md").read_text() == text
@@ -58,6 +64,26 @@ def test_a_plan_says_where_the_images_are_not_the_papers(
     told = CliRunner().invoke(app, words).output
     assert ("cifar100.npz is a compact file" in told) is warned
     assert "svhn.npz" not in told  # the official files come first
+
+
+def test_the_papers_plan_is_counted_for_a_gpu_and_nothing_is_probed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Clock, "seconds_left", None)  # would fail if it were called
+    words = ["reproduce", "table1", "--profile", "paper", "--plan", "--only", "svhn"]
+    told = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "none")]).output
+    assert "36 runs: 0 done" in told and "resnet18-cifar, 11," in told
+    assert "an estimate: counted, not measured" in told
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_plan_that_is_not_probed_is_guessed_from_finished_runs(
+    tmp_path: Path,
+) -> None:
+    words = ["reproduce", "table3", *TINY, "--out", str(tmp_path), "--only"]
+    CliRunner().invoke(app, [*words, "isic18/uniform"])
+    told = CliRunner().invoke(app, [*words, "isic18/uniform,fedavg", "--plan"]).output
+    assert "by finished runs of other rows" in told
 
 
 def test_methods_are_compared_on_a_config_of_ones_own(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_layouts_and_kinds_of_numbers_give_the_same_pixels() -> None:
 
 
 def test_gray_images_need_no_channel() -> None:
-    images = np.zeros((4, 8, 8), np.uint8)
+    images = np.arange(256, dtype=np.uint8).reshape(4, 8, 8)
     found = dataset_of((images, [0, 1, 0, 1]), (images, [0, 1, 0, 1]), ["a", "b"])
     assert tuple(found.test.images.shape) == (4, 1, 8, 8)
 
@@ -57,10 +57,10 @@ def test_gray_images_need_no_channel() -> None:
 @pytest.mark.parametrize(
     ("images", "labels", "told"),
     [
-        (np.full((1, 8, 8), 7.0), [0], "fractions from 0 to 1"),
-        (np.zeros((1, 8, 8)), [0.5], "whole numbers"),
-        (np.zeros((2, 8, 8)), [0], "2 images, but 1 labels"),
-        (np.zeros((1, 8, 8)), [3], "3, but there are 2 classes"),
+        (np.full((1, 8, 8), 7.0), [0], "values from 7 to 7"),
+        (np.zeros((1, 8, 8)), [0.5], "one whole number"),
+        (np.zeros((2, 8, 8)), [0], "1 entries for 2 images"),
+        (np.zeros((1, 8, 8)), [3], "labels go up to 3 and there are 2 classes"),
     ],
 )
 def test_arrays_that_are_no_data_set_are_refused(images, labels, told) -> None:

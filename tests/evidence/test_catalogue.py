@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fedsemi.errors import ConfigError
+from fedsemi.evidence.captions import notes_of
 from fedsemi.evidence.catalogue import (
     Artifact,
     Cell,
@@ -21,7 +22,6 @@ from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.profiles import NAMES, read_profile
 from fedsemi.evidence.questions import QUESTIONS
-from fedsemi.evidence.render import notes_of
 
 
 def test_it_has_nine_tables_and_twelve_figures() -> None:

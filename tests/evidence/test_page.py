@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from typing import Any
 
+import pytest
+from tests.evidence.by_hand import evidence_of
+
+from fedsemi.evidence.catalogue import Artifact, Cell, setting
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.page import evidence_page, worked_example
-from fedsemi.evidence.profiles import Profile
+from fedsemi.evidence.profiles import Profile, read_profile
+from fedsemi.evidence.questions import QUESTIONS
+from fedsemi.evidence.render import name_of
 from fedsemi.evidence.results import Evidence
 
 
@@ -20,11 +27,39 @@ def test_the_page_needs_no_network_and_names_every_artifact(tiny: Profile) -> No
     some = [CATALOGUE[name] for name in ("table3", "fig2", "fig4", "fig11")]
     text = evidence_page(some, Evidence(tiny, 1, {}))
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
-    for name in ("Table 3", "Figure 2", "Figure 4", "Figure 11", "Not run: "):
+    for name in ("Table 3", "Figure 2", "Figure 4", "Figure 11", "Not run in the"):
         assert name in text
 
 
-@pytest.mark.parametrize("name", ["fig1", "fig5", "fig12"])
-def test_a_figure_without_records_has_no_plots(tiny: Profile, name: str) -> None:
-    text = evidence_page([CATALOGUE[name]], Evidence(tiny, 1, {}))
-    assert '"plots":[]' in text
+def view_of(text: str) -> dict[str, Any]:
+    """Read the data out of a page."""
+    start = text.index('id="data">') + len('id="data">')
+    found: dict[str, Any] = json.loads(text[start : text.index("</script>", start)])
+    return found
+
+
+@pytest.mark.parametrize("name", ["fig1", "fig5", "fig12", "table3"])
+def test_what_was_not_run_is_named_and_has_no_section(tiny: Profile, name: str) -> None:
+    view = view_of(evidence_page([CATALOGUE[name]], Evidence(tiny, 1, {})))
+    assert view["figures"] == view["tables"] == []
+    assert name_of(CATALOGUE[name]) in view["missing"]
+
+
+def test_questions_come_first_each_with_its_finding() -> None:
+    some = [*QUESTIONS.values(), CATALOGUE["fig2"]]
+    view = view_of(evidence_page(some, Evidence(read_profile("medium"), 1, {})))
+    names = [answer["name"] for answer in view["answers"]]
+    assert names == ["Q1", "Q2", "Q3", "Q3, dose", "Q4", "Q5"]
+    findings = {answer["finding"] for answer in view["answers"]}
+    assert findings == {"not run", "SVHN: not run; MNIST: not run"}
+    assert [figure["name"] for figure in view["figures"]] == ["Figure 2"]
+
+
+def test_a_table_of_one_row_compares_nothing_and_is_left_out(tiny: Profile) -> None:
+    one, two = setting("isic18", "uniform"), setting("isic18", "semianagg")
+    table = Artifact("table1", "T", (Cell("a", one), Cell("b", two)))
+    alone = evidence_of(tiny, {one: [0.5, 0.6]})
+    assert view_of(evidence_page([table], alone))["tables"] == []
+    both = evidence_of(tiny, {one: [0.5, 0.6], two: [0.6, 0.71]})
+    (shown,) = view_of(evidence_page([table], both))["tables"]
+    assert [row["title"] for row in shown["panels"][0]["rows"]] == ["a", "b"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fedsemi.evidence.stats import gap_closed, paired, spread
+from fedsemi.evidence.stats import gap_closed, paired, seeds_for, spread
 
 
 def test_the_gap_closed_by_hand() -> None:
@@ -51,3 +51,28 @@ def test_equal_methods_have_no_t() -> None:
     found = paired([1.0, 2.0], [1.0, 2.0])
     assert (found.mean, found.t, found.p_sign) == (0.0, None, 1.0)
     assert found.verdict == "undecided"
+
+
+def test_a_finding_is_what_the_interval_says_of_half_a_point() -> None:
+    def finding(*differences: float) -> str:
+        return paired(differences, [0.0] * len(differences)).finding(0.5)
+
+    assert finding(1.0, 1.1, 0.9) == "decided, above zero"
+    assert finding(-1.0, -1.1, -0.9) == "decided, below zero"
+    # 0.01 ± 0.25 lies within half a point and includes zero.
+    assert finding(0.01, 0.11, -0.09) == "no effect worth having"
+    assert finding(1.0, -1.0, 0.5) == "undecided"
+    assert finding(0.2, 0.21, 0.19) == "decided, above zero but too small to matter"
+    assert finding(3.0) == "one seed only"
+
+
+def test_the_seeds_that_an_interval_takes_by_hand() -> None:
+    # 2.0227 * 1.6 / sqrt 40 = 0.512 is too wide; 2.0195 * 1.6 / sqrt 42 = 0.499 is not.
+    assert seeds_for(1.6, 0.5) == 42
+    assert seeds_for(0.0, 0.5) == 2, "two seeds are the fewest that have an interval"
+    assert seeds_for(1000.0, 0.5) is None
+
+
+def test_the_deviation_of_the_differences_is_kept() -> None:
+    assert paired([11, 22, 33], [10, 20, 30]).sd == pytest.approx(1)
+    assert paired([1.0, 2.0], [1.0, 2.0]).sd == 0 and paired([1.0], [0.0]).sd is None

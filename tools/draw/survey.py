@@ -110,4 +110,4 @@ def _purpose(source: Path, room: str) -> str:
     said = ast.get_docstring(
         ast.parse(_file(source, f"{PACKAGE}.{room}").read_text("utf-8"))
     )
-    return (said or "").split("\n")[0]
+    return (said or "").split("\n")[0].replace("`", "")

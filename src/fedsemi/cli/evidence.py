@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +14,10 @@ from fedsemi.cli.options import ConfigPath, DataDir, Overrides, Workers
 from fedsemi.data.datasets import compact_file
 from fedsemi.evidence.catalogue import Artifact, find, only
 from fedsemi.evidence.compare import comparison_of, read_own
+from fedsemi.evidence.dry_check import dry_check
 from fedsemi.evidence.estimate import Clock
 from fedsemi.evidence.figures import CATALOGUE
+from fedsemi.evidence.forecast import Forecast
 from fedsemi.evidence.jobs import Job, Plan, Source, make_plan
 from fedsemi.evidence.output import write_all
 from fedsemi.evidence.profiles import Profile, read_profile
@@ -76,11 +79,13 @@ def reproduce(
     folder, count = out or Path("results") / profile, seeds or source.seeds
     plan = make_plan(only(wanted, pattern), source, count, folder)
     console = Screen()
-    runner = Runner(
-        plan, profile, workers or available_cores(), console, data_dir, device
-    )
-    for line in (*partition_lines(source, plan), *data_lines(source, plan, data_dir)):
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
+    cores = workers or available_cores()
+    runner = Runner(plan, profile, cores, console, data_dir, device)
+    _print(console, *partition_lines(source, plan), *data_lines(source, plan, data_dir))
+    if profile == "paper" and plan_only:
+        # What is meant for a GPU is not probed on whatever this machine has.
+        _print(console, _number_of_runs(plan), *dry_check(plan))
+        return
     # The page always has everything that is known, whatever is run this time.
     _carry_out(runner, known, source, count, plan_only, probe)
 
@@ -132,9 +137,8 @@ def compare(
     artifact = comparison_of(source, [name.strip() for name in methods.split(",")])
     folder = out or Path("results") / "compare" / source.name
     plan = make_plan(artifact.settings, source, max(seeds, 1), folder)
-    runner = Runner(
-        plan, source.name, workers or available_cores(), Screen(), data_dir, device
-    )
+    cores = workers or available_cores()
+    runner = Runner(plan, source.name, cores, Screen(), data_dir, device)
     _carry_out(runner, [artifact], source, max(seeds, 1), plan_only, probe)
 
 
@@ -147,11 +151,13 @@ def _carry_out(
     probe: bool,
 ) -> None:
     folder, console = runner.plan.folder, runner.console
-    _show_plan(runner.plan, Clock(runner, read_records(folder)), console, probe)
+    records = read_records(folder)
+    runner = replace(runner, forecast=Forecast(runner.plan, records))
+    _show_plan(runner.plan, Clock(runner, records), console, probe)
     if plan_only:
         return
     try:
-        runner.run(_telling(runner.plan, console))
+        runner.run(_telling(runner, console))
     finally:
         page = write_all(
             folder, artifacts, Evidence(source, seeds, read_records(folder))
@@ -159,32 +165,48 @@ def _carry_out(
         console.print(f"tables and plots: {page}", soft_wrap=True)
 
 
-def _show_plan(plan: Plan, clock: Clock, console: Console, probe: bool) -> None:
+def _print(console: Console, *lines: str) -> None:
+    for line in lines:
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
+
+
+def _number_of_runs(plan: Plan) -> str:
     todo, done = plan.todo, plan.done
-    console.print(
+    return (
         f"{len(plan.jobs)} runs: {len(done)} done, {len(todo)} to do; about "
-        f"{_KB_A_RECORD * len(todo)} kB of records in {plan.folder}",
-        soft_wrap=True,
-        highlight=False,
+        f"{_KB_A_RECORD * len(todo)} kB of records in {plan.folder}"
     )
-    if not todo:
+
+
+def _show_plan(plan: Plan, clock: Clock, console: Console, probe: bool) -> None:
+    _print(console, _number_of_runs(plan))
+    if not plan.todo:
         return
-    seconds = clock.seconds_left(probe)
-    if seconds is None:
-        console.print("time not measured; leave --no-probe away to measure it")
-    else:
+    seconds, forecast = clock.seconds_left(probe), clock.runner.forecast
+    if seconds is not None:
         console.print(f"about {duration(seconds)}, workers: {clock.runner.workers}")
+    elif forecast and (rough := forecast.seconds_left()) is not None:
+        console.print(f"about {duration(rough)}, by finished runs of other rows")
+    else:
+        console.print("time not measured; leave --no-probe away to measure it")
 
 
-def _telling(plan: Plan, console: Console) -> Callable[[Job, Record], None]:
+def _telling(runner: Runner, console: Console) -> Callable[[Job, Record], None]:
+    plan, forecast = runner.plan, runner.forecast
+
     def told(job: Job, record: Record) -> None:
+        left = None
+        if forecast is not None:
+            forecast.note(record)
+            left = forecast.seconds_left()
+        rest = f"; about {duration(left)} left" if left else ""
         accuracy = score(record, "accuracy") or 0.0
         balanced = score(record, "balanced_accuracy") or 0.0
-        console.print(
+        _print(
+            console,
             f"[{len(plan.done)}/{len(plan.jobs)}] {job.setting.label} seed {job.seed}: "
-            f"Acc {accuracy:.1f} B-Acc {balanced:.1f}, {duration(record['seconds'])}",
-            soft_wrap=True,
-            highlight=False,
+            f"Acc {accuracy:.1f} B-Acc {balanced:.1f}, {duration(record['seconds'])}"
+            f"{rest}",
         )
 
     return told

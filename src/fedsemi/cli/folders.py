@@ -22,7 +22,14 @@ from fedsemi.data.label_table import LEFT_OUT, PROBLEMS, write_left_out
 from fedsemi.data.site_settings import SitesSettings
 from fedsemi.data.sites import FolderFederation
 from fedsemi.data.starter import starter_config
-from fedsemi.data.survey import Proposal, Survey, image_size, propose, survey
+from fedsemi.data.survey import (
+    Proposal,
+    Survey,
+    image_size,
+    propose,
+    require_classes,
+    survey,
+)
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import CannotCreate, ConfigError, DataError
 from fedsemi.models import ModelSpec
@@ -56,7 +63,7 @@ def init(
     seen = [survey(folder) for folder in folders]
     proposal = propose(seen, survey(test) if test else None)
     settings = proposal.settings
-    _require_classes(settings.classes)
+    require_classes(settings.classes)
     make_folder(out.absolute().parent)
     text = starter_config(settings, seen, out.absolute().parent)
     write_whole(out, text.encode())
@@ -73,16 +80,6 @@ def init(
             console.print(hint, soft_wrap=True, highlight=False)
     check, run = (typed("fedsemi", word, out) for word in ("check", "run"))
     console.print(f"next: {check}; {run}", soft_wrap=True)
-
-
-def _require_classes(classes: list[str]) -> None:
-    if len(classes) < 2:
-        raise DataError(
-            f"the folders show {len(classes)} classes, two are needed; sort the images "
-            "of one site into a sub-folder for each class, or give it a labels.csv "
-            "with the columns file,label",
-            code="FS3202",
-        )
 
 
 def _conclusions(proposal: Proposal) -> Iterator[str]:

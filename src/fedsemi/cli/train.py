@@ -17,7 +17,7 @@ from fedsemi.cli.folders import show_folders
 from fedsemi.cli.options import DataDir, Overrides, Workers, require_flower
 from fedsemi.config.experiment import load_config
 from fedsemi.config.files import CONFIGS
-from fedsemi.errors import ConfigError, Mismatch, StorageError
+from fedsemi.errors import ConfigError, Mismatch
 from fedsemi.report.live import following
 from fedsemi.report.run import Run, read_run
 from fedsemi.runs.folder import RunFolder, read_json, resuming
@@ -27,6 +27,7 @@ from fedsemi.simulation.run import run_simulation
 from fedsemi.text.printable import typed
 from fedsemi.text.screen import Screen
 from fedsemi.use.progress import client_table, duration
+from fedsemi.use.resuming import config_of, refuse_coordinators_run, refuse_flower_run
 from fedsemi.use.session import available_cores, record_run
 
 Result = tuple[Step | None, dict[str, Any]]
@@ -108,8 +109,8 @@ def run(
     Example: fedsemi run --resume runs/short --set stages.1.rounds=20
     """
     if resume is not None and not fork:
-        _refuse_coordinators_run(resume)
-    source = config or (resume and _config_of(resume))
+        refuse_coordinators_run(resume)
+    source = config or (resume and config_of(resume))
     if source is None:
         raise ConfigError("give a config, or a run with --resume DIR", code="FS4107")
     title = (resume if resume and config is None else source.with_suffix("")).name
@@ -134,7 +135,7 @@ def run(
         if engine is Engine.flower:
             last, summary = _on_flower(simulation, folder, watch)
         else:
-            _refuse_flower_run(folder)
+            refuse_flower_run(folder)
             last, summary = watch(run_simulation(simulation, cores, folder.start))
     if last is not None:
         console.print(client_table(last.record))
@@ -163,26 +164,6 @@ def _continued(
         raise Mismatch(f"{error.args[0]}{told}", error.code) from None
 
 
-def _refuse_coordinators_run(run: Path) -> None:
-    coordinator = run.absolute().parent
-    if (coordinator / "plan.json").is_file() and (coordinator / "enrolled").is_dir():
-        raise ConfigError(
-            f"'{run}' is the run of a coordinator; continue it with "
-            f"`{typed('fedsemi', 'server', run.parent)}`",
-            code="FS1125",
-        )
-
-
-def _config_of(run: Path) -> Path:
-    """Return the settings that a run was begun with."""
-    path = run / "config.json"
-    if not path.is_file():
-        raise StorageError(
-            f"'{run}' is not the folder of a run; give what --out named", code="FS1110"
-        )
-    return path
-
-
 def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Result:
     require_flower()
     from fedsemi.deployment.one_machine.simulate import run_on_ray
@@ -194,16 +175,6 @@ def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Resul
             code="FS4110",
         )
     return run_on_ray(simulation, watch)
-
-
-def _refuse_flower_run(folder: RunFolder) -> None:
-    memories = {} if folder.start is None else folder.start.memories
-    if any("after" in memory for memory in memories.values()):
-        raise ConfigError(
-            "this run was made on Flower, where the sites keep their memories; begin "
-            "it again with --overwrite",
-            code="FS4110",
-        )
 
 
 def _folder_of(source: Path, out: Path | None, resume: Path | None, fork: bool) -> Path:

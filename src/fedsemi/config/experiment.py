@@ -9,11 +9,13 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from fedsemi.config.arrays import check_arrays
 from fedsemi.config.explain import explained, known, unknown_key
 from fedsemi.config.files import find_config, read_settings
 from fedsemi.config.method_settings import parsed, settings_model
 from fedsemi.config.naming import sha256_of
 from fedsemi.config.protection import GUARD_RULES, AlarmSettings, GuardSettings
+from fedsemi.data.arrays import ARRAYS
 from fedsemi.data.datasets import DATASETS
 from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.site_settings import FOLDERS, SitesSettings
@@ -35,8 +37,8 @@ class DataSettings(_Settings):
     """[data]: which images."""
 
     name: str
-    """A data set of `fedsemi datasets`, module:function for one of your own, or
-    "folders" for the images of [sites]."""
+    """A data set of `fedsemi datasets`, module:function for one of your own, "folders"
+    for the images of [sites], or "arrays" for what a Python program had in memory."""
     image_size: Count | None = None
     """Side of the network's input; the data set's own if left out."""
     pre_size: Count | None = None
@@ -49,6 +51,8 @@ class DataSettings(_Settings):
     """Use a random part of the test images."""
     flip: bool = True
     """Mirror images at random, as the paper does even for digits."""
+    sha256: str | None = None
+    """Refuse to run on any other images; the only name that arrays have."""
 
 
 class PartitionSettings(_Settings):
@@ -184,8 +188,9 @@ def make_experiment(
     """
     experiment = _checked(Experiment, content)
     if with_data:
-        known("data.name", experiment.data.name, DATASETS, FOLDERS)
+        known("data.name", experiment.data.name, DATASETS, FOLDERS, ARRAYS)
     _check_sites(experiment)
+    check_arrays(experiment)
     _check_partition_file(experiment)
     _check_model(experiment.model)
     stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]

@@ -9,6 +9,7 @@ from typing import Any
 from fedsemi.client.learners import LEARNERS
 from fedsemi.config.experiment import Experiment
 from fedsemi.config.method_settings import learners_in
+from fedsemi.data.arrays import ARRAYS
 from fedsemi.data.datasets import DATASETS
 from fedsemi.data.site_settings import FOLDERS
 from fedsemi.errors import ProtocolError
@@ -54,7 +55,7 @@ def _identities(experiment: Experiment, with_data: bool) -> Iterator[Identity | 
         for name in learners_in(stage.settings).values():
             yield LEARNERS.identity(name) if name in LEARNERS else None
     yield MODELS.identity(experiment.model.name)
-    if with_data and experiment.data.name != FOLDERS:
+    if with_data and experiment.data.name not in (FOLDERS, ARRAYS):
         yield DATASETS.identity(experiment.data.name)
 
 

@@ -2,6 +2,7 @@
 
 A whole plug-in, named "my_data:load" in a config:
 
+>>> import numpy as np
 >>> def load():
 ...     rng = np.random.default_rng(0)
 ...     images = rng.integers(0, 256, (60, 8, 8, 3), dtype=np.uint8)
@@ -19,11 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import torch
-from torch import Tensor
-
-from fedsemi.data.dataset import Dataset, ImageSet, channel_statistics
+from fedsemi.data.arrays import image_set, in_memory
+from fedsemi.data.dataset import Dataset
 from fedsemi.errors import DataError
 
 DatasetMaker = Callable[..., Dataset]
@@ -40,21 +38,16 @@ def dataset_of(
     """Make a data set of arrays or tensors.
 
     Args:
-        train: Images and labels that sites share out. Images are whole numbers from 0
-            to 255 or fractions from 0 to 1, as `[N, H, W]`, `[N, H, W, C]` or
-            `[N, C, H, W]`, C being 1 or 3; labels count classes from 0.
+        train: Images and labels that sites share out. Images are uint8 or fractions
+            from 0 to 1, as `[N, H, W]`, `[N, H, W, C]` or `[N, C, H, W]`, C being 1 or
+            3; labels count classes from 0.
         test: The same, to measure the global model on.
         class_names: In the order of the labels; their numbers if left out.
         name: For the record of a run.
         image_size: The side of the network's input; that of the images if left out.
     """
-    parts = tuple(ImageSet(_pixels(x), _labels(y)) for x, y in (train, test))
-    if class_names is None:
-        highest = max((int(p.labels.max()) for p in parts if len(p)), default=0)
-        class_names = [str(number) for number in range(highest + 1)]
-    mean, std = channel_statistics(parts[0].images)
-    size = image_size or max(parts[0].images.shape[-2:])
-    return Dataset(name, parts[0], parts[1], tuple(class_names), mean, std, size)
+    parts = image_set("train", *train), image_set("test", *test)
+    return replace(in_memory(*parts, class_names, image_size), name=name)
 
 
 def made_by(maker: DatasetMaker, name: str, told: Mapping[str, Any]) -> Dataset:
@@ -71,7 +64,7 @@ def made_by(maker: DatasetMaker, name: str, told: Mapping[str, Any]) -> Dataset:
         kind = type(found).__name__
         raise DataError(
             f"the data set '{name}' returned a {kind}; it must return a Dataset, see "
-            "fedsemi.data.outside.dataset_of",
+            "fedsemi.dataset_of",
             "FS3008",
         )
     size = told["image_size"] or found.image_size
@@ -83,32 +76,3 @@ def problem_of(maker: Any) -> str | None:
     if callable(maker):
         return None
     return "is no function that returns a Dataset"
-
-
-def _pixels(images: Any) -> Tensor:
-    """Return uint8 [N, C, H, W]."""
-    values = torch.as_tensor(np.asarray(images) if not _is_tensor(images) else images)
-    if values.is_floating_point():
-        if values.numel() and not 0 <= float(values.min()) <= float(values.max()) <= 1:
-            raise DataError(
-                f"images run from {float(values.min()):g} to {float(values.max()):g}; "
-                "give fractions from 0 to 1, or whole numbers from 0 to 255",
-                "FS3004",
-            )
-        values = (values * 255).round().to(torch.uint8)
-    if values.ndim == 3:
-        values = values[:, None]
-    if values.ndim == 4 and values.shape[1] not in (1, 3):
-        values = values.permute(0, 3, 1, 2)
-    return values.contiguous()
-
-
-def _labels(labels: Any) -> Tensor:
-    values = torch.as_tensor(np.asarray(labels) if not _is_tensor(labels) else labels)
-    if values.is_floating_point():
-        raise DataError("labels are no whole numbers", "FS3004")
-    return values.to(torch.int64)
-
-
-def _is_tensor(values: Any) -> bool:
-    return isinstance(values, Tensor)

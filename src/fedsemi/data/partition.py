@@ -205,6 +205,27 @@ def make_partition(
     return Partition(_whole_clients(buckets, chosen))
 
 
+def given_partition(
+    clients: Sequence[Sequence[int]], labeled_clients: LabeledClients, num_rows: int
+) -> Partition:
+    """Make the partition that somebody wrote down.
+
+    Args:
+        clients: The rows of each client.
+        labeled_clients: As in `make_partition`, but no client changes its id.
+        num_rows: How many rows there are.
+    """
+    rows = [np.asarray(each, dtype=np.int64) for each in clients]
+    every = np.concatenate([_NO_ROWS, *rows])
+    outside = len(every) and not 0 <= every.min() <= every.max() < num_rows
+    if outside or len(np.unique(every)) < len(every):
+        raise DataError(
+            f"clients must name rows from 0 to {num_rows - 1}, each at most once",
+            "FS3011",
+        )
+    return Partition(_whole_clients(rows, _labeled_ids(labeled_clients, len(rows))))
+
+
 def load_published(path: Path | str, labeled_clients: LabeledClients = 1) -> Published:
     """Read an index file of RSCFed, CBAFed or SemiAnAgg, without running its pickles.
 

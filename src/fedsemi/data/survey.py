@@ -111,6 +111,17 @@ def propose(surveys: Sequence[Survey], test: Survey | None = None) -> Proposal:
     return Proposal(settings, counts, slips, tuple(unlabeled), untested)
 
 
+def require_classes(classes: Sequence[str]) -> None:
+    """Refuse folders that show nothing to tell apart."""
+    if len(classes) < 2:
+        raise DataError(
+            f"the folders show {len(classes)} classes, two are needed; sort the images "
+            "of one site into a sub-folder for each class, or give it a labels.csv "
+            "with the columns file,label",
+            code="FS3202",
+        )
+
+
 def classes_and_slips(
     surveys: Sequence[Survey],
 ) -> tuple[dict[str, int], dict[str, str]]:

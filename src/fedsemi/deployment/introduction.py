@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
 import torch
 
-import fedsemi
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.plugged import plugins_of
 from fedsemi.deployment.codec import MOST_TEXT, Introduction
@@ -28,7 +29,7 @@ def introduction_of(
         model_sha256=digest(blueprint.model.build(0).state_dict()),
         anchor_sha256=anchors,
         plan_sha256=blueprint.sha256,
-        fedsemi=fedsemi.__version__,
+        fedsemi=version("fedsemi"),
         torch=str(torch.__version__),
         plugins=_plugins(blueprint),
     )

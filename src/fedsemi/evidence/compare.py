@@ -10,11 +10,13 @@ from typing import Any
 from fedsemi.client.evaluate import MAIN_SCORES
 from fedsemi.config.experiment import Experiment, load_config, make_experiment
 from fedsemi.config.explain import known
+from fedsemi.data.arrays import ARRAYS
 from fedsemi.errors import ConfigError
 from fedsemi.evidence.catalogue import Artifact, Cell, Chart, Setting
 from fedsemi.methods import METHODS
 
-_BOUNDS = ("warm-up", "lower", "upper")
+BOUNDS = ("warm-up", "lower", "upper")
+"""Rows that are no methods: labels alone, and all labels."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,9 @@ class OwnConfig:
         partition = content["partition"]
         if setting.arm == "upper":
             partition |= {"labeled_clients": "all", "labeled_fraction": None}
-        fixed = partition["seed"] is not None or partition["file"] is not None
+        arrays = self.base.data.name == ARRAYS
+        drawn = partition["seed"] is None and partition["file"] is None
+        fixed = arrays or not drawn
         same_draw = fixed or seed == self.base.seed
         if setting.arm == "upper" or not same_draw:
             partition["sha256"] = None  # it is that of the config as it stands
@@ -61,7 +65,7 @@ def read_own(path: Path, overrides: Sequence[str]) -> OwnConfig:
 def comparison_of(own: OwnConfig, methods: Sequence[str]) -> Artifact:
     """Make a table with a line for each method, and their curves."""
     for method in methods:
-        known("--methods", method, METHODS, *_BOUNDS)
+        known("--methods", method, METHODS, *BOUNDS)
     if own.lower_bound == "lower" and "warm-up" in methods:
         raise ConfigError(
             "--methods warm-up: the config has one stage, so there is no warm-up; "
@@ -85,7 +89,7 @@ def _stages(stages: Sequence[Mapping[str, Any]], method: str) -> list[dict[str, 
     *before, last = [dict(stage) for stage in stages]
     if method == "warm-up":
         return before
-    if method in _BOUNDS:
+    if method in BOUNDS:
         rounds = sum(stage["rounds"] for stage in stages)
         return [{"method": "supervised", "rounds": rounds, "local": last["local"]}]
     names = {field.name for field in METHODS[method].settings()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from fedsemi.config.experiment import Experiment
+from fedsemi.config.plugged import plugins_of
 from fedsemi.evidence.arms import ARMS, WARM_UPS
 from fedsemi.evidence.catalogue import Setting
 
@@ -50,14 +52,12 @@ class Job:
     @cached_property
     def key(self) -> str:
         """Name the job by everything that decides its result."""
-        parts = [self.experiment.sha256]
+        parts = _parts(self.experiment)
         if self.setting.without is not None:
             parts.append(str(self.setting.without))
         if self.prelude is not None:
-            parts.append(self.prelude.sha256)
-        if len(parts) == 1:
-            return parts[0][:16]
-        return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
+            parts += _parts(self.prelude)
+        return _joined(parts)
 
     @property
     def is_warm_up(self) -> bool:
@@ -110,6 +110,23 @@ class Plan:
     def done(self) -> list[Job]:
         """List the jobs that have a record."""
         return [job for job in self.jobs if self.record_path(job).exists()]
+
+
+def key_of(experiment: Experiment) -> str:
+    """Name an experiment by its settings, and by the code of plug-ins that it uses."""
+    return _joined(_parts(experiment))
+
+
+def _parts(experiment: Experiment) -> list[str]:
+    plugins = plugins_of(experiment, with_data=True)
+    code = [json.dumps(plugins, sort_keys=True)] if plugins else []
+    return [experiment.sha256, *code]
+
+
+def _joined(parts: Sequence[str]) -> str:
+    if len(parts) == 1:
+        return parts[0][:16]
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 
 
 def record_path(folder: Path, key: str) -> Path:

@@ -18,15 +18,15 @@ NOTES: dict[str, str] = {
     "it does not state are our reading (docs/concordance.md).",
     "rscfed-c100": "A user of RSCFed's public CIFAR-100 recipe reports 15.57 %, so the "
     "28.46 % may come from CBAFed's re-run of it.",
-    "isofed": "IsoFed here is our reading, not the authors' code.",
-    "leak": "ISIC-18 is split by image: 788 of 2,003 test images share a lesion with a "
+    "isofed": "Our reading, not the authors' code.",
+    "leak": "Split by image: 788 of 2,003 test images share a lesion with a "
     'training image. All published ISIC-18 numbers have this; data.split = "lesion" '
     "avoids it.",
     "svhn-loss": "The paper implies cross entropy on SVHN; the released command uses "
     "balanced softmax.",
     "svhn-test": "The paper calls SVHN's test set balanced; it is not.",
     "flex": "The released code wipes FlexMatch's memory every round, so that nearly "
-    'every pseudo-label is used; done here as well (flex_state = "per_round").',
+    "every pseudo-label is used; so does FlexMatch here, in the profiles that use it.",
     "log-order": "The released code logs the contribution of client i under 11 − i. If "
     "the paper's plot came from that log, its clients are mirrored and its agreement "
     "with leave-one-out does not hold.",

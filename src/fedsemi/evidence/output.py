@@ -1,26 +1,38 @@
-"""Write tables and the page into a results folder."""
+"""Write tables, answers and the page into a results folder."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from fedsemi.evidence.answers import answer_of
 from fedsemi.evidence.catalogue import Artifact
+from fedsemi.evidence.latex import as_latex
 from fedsemi.evidence.page import evidence_page
-from fedsemi.evidence.render import as_csv, as_markdown
+from fedsemi.evidence.render import answer_markdown, as_csv, as_markdown
 from fedsemi.evidence.results import Evidence
 from fedsemi.storage import make_folder, write_whole
 
 
-def write_all(folder: Path, artifacts: Sequence[Artifact], evidence: Evidence) -> Path:
-    """Write Markdown and CSV for each artifact, and one page for all of them."""
+def write_all(
+    folder: Path,
+    artifacts: Sequence[Artifact],
+    evidence: Evidence,
+    page: Path | None = None,
+) -> Path:
+    """Write Markdown, CSV and LaTeX of what was run, and one page for all of it."""
     make_folder(folder)
     for artifact in artifacts:
-        text = as_markdown(artifact, evidence)
-        write_whole(folder / f"{artifact.name}.md", text.encode())
+        if not evidence.has_some(artifact):
+            continue
+        answer = answer_of(artifact.name, evidence)
+        lead = "" if answer is None else answer_markdown(answer)
+        texts = {"md": as_markdown(artifact, evidence, lead)}
         if artifact.cells:
-            lines = as_csv(artifact, evidence)
-            write_whole(folder / f"{artifact.name}.csv", lines.encode())
-    page = folder / "index.html"
+            texts["csv"] = as_csv(artifact, evidence)
+            texts["tex"] = as_latex(artifact, evidence)
+        for ending, text in texts.items():
+            write_whole(folder / f"{artifact.name}.{ending}", text.encode())
+    page = page or folder / "index.html"
     write_whole(page, evidence_page(artifacts, evidence).encode())
     return page

@@ -1,4 +1,4 @@
-"""One self-contained HTML page with all tables and plots of a results folder."""
+"""One self-contained HTML page: questions and answers, then tables, then figures."""
 
 from __future__ import annotations
 
@@ -8,67 +8,130 @@ from typing import Any
 import torch
 
 from fedsemi.contributions import by_diversity
+from fedsemi.evidence.answer import Answer
+from fedsemi.evidence.answers import answer_of
+from fedsemi.evidence.captions import about, caption_of, remarks
 from fedsemi.evidence.catalogue import Artifact
-from fedsemi.evidence.notes import NOTES
+from fedsemi.evidence.layout import Entry, Grid, Panel, grid_of
 from fedsemi.evidence.plots import plots_of
-from fedsemi.evidence.render import (
-    HEAD,
-    TEST_HEAD,
-    about,
-    guarding,
-    name_of,
-    notes_of,
-    paired_rows,
-    table_rows,
-)
+from fedsemi.evidence.render import HEAD, TEST_HEAD, name_of, paired_rows, table_rows
 from fedsemi.evidence.results import Evidence
 from fedsemi.messages import DIVERSITY, Update
 from fedsemi.report.build import page
 
-_SCRIPTS = ("svg.js", "charts.js", "evidence.js")
+_SCRIPTS = ("svg.js", "charts.js", "findings.js", "evidence.js")
 _SIMILARITY = ((0.2, 0.4, 1.0), (0.4, 0.4, 0.5), (0.3, 1.0, 1.0))
 """Three clients, three classes: how like the anchor's the features are."""
+_EXAMPLE = "fig2"
+_SHOWN = {"panels", "tables", "plots"}
+"""What a section must have one of."""
+
+View = dict[str, Any]
 
 
 def evidence_page(artifacts: Sequence[Artifact], evidence: Evidence) -> str:
     """Make the page."""
-    title = f"fedsemi: {evidence.source.name}"
-    sections = [_section(artifact, evidence) for artifact in artifacts]
-    view = {"title": title, "about": about(evidence, artifacts), "sections": sections}
+    title = f"fedsemi: what was measured, profile {evidence.source.name}"
+    found = {each.name: answer_of(each.name, evidence) for each in artifacts}
+    shown = [each for each in artifacts if found[each.name] is None]
+    ran = [each for each in shown if each.name == _EXAMPLE or evidence.has_some(each)]
+    sections = [_section(artifact, evidence) for artifact in ran]
+    sections = [each for each in sections if _SHOWN & {k for k, v in each.items() if v}]
+    there = {each["name"] for each in sections}
+    missing = [name_of(each) for each in shown if name_of(each) not in there]
+    view = {
+        "title": title,
+        "about": about(evidence, artifacts).replace("`", ""),
+        "answers": [
+            _answer(each, grid_of(artifact, evidence), evidence)
+            for artifact in artifacts
+            if (each := found[artifact.name]) is not None
+        ],
+        "tables": [each for each in sections if each["panels"]],
+        "figures": [each for each in sections if not each["panels"]],
+        "missing": _not_run(missing, evidence),
+    }
     return page(title, view, live=False, scripts=_SCRIPTS)
 
 
-def _section(artifact: Artifact, evidence: Evidence) -> dict[str, Any]:
-    tables = []
-    lines = evidence.lines(artifact)
-    if any(line.ours for line in lines):
-        rows = table_rows(evidence, lines)
-        caption = f"Paper and ours. {guarding(evidence, [artifact])}"
-        tables.append({"head": HEAD, "rows": rows, "caption": caption})
-    tests = paired_rows(evidence.comparisons(artifact))
-    if tests:
-        caption = "Paired tests over seeds"
-        tables.append({"head": TEST_HEAD, "rows": tests, "caption": caption})
-    if artifact.name == "fig2":
-        tables.append(worked_example())
-    plots = [plot for chart in artifact.charts for plot in plots_of(chart, evidence)]
+def _answer(answer: Answer, grid: Grid, evidence: Evidence) -> View:
     return {
-        "name": name_of(artifact),
-        "title": artifact.title,
-        "tables": tables,
-        "plots": plots,
-        "missing": "" if tables or plots else _not_run(artifact, evidence),
-        "notes": [f"{name}: {NOTES[name]}" for name in notes_of(artifact)],
+        "name": name_of(answer),
+        "question": answer.question,
+        "finding": answer.finding,
+        "text": " ".join(answer.text),
+        "head": answer.head,
+        "rows": answer.rows,
+        "caption": caption_of(grid, evidence),
+        "note": answer.note,
+        "plots": answer.plots,
+        "panels": [_panel(panel, grid) for panel in grid.panels],
     }
 
 
-def _not_run(artifact: Artifact, evidence: Evidence) -> str:
+def _section(artifact: Artifact, evidence: Evidence) -> View:
+    grid = grid_of(artifact, evidence)
+    plots = [plot for chart in artifact.charts for plot in plots_of(chart, evidence)]
+    tables = [worked_example()] if artifact.name == _EXAMPLE else []
+    return {
+        "id": artifact.name,
+        "name": name_of(artifact),
+        "title": artifact.title,
+        "caption": caption_of(grid, evidence),
+        "panels": [_panel(p, grid) for p in grid.panels] if grid.compares else [],
+        "tables": tables,
+        "plots": plots,
+        "remarks": remarks(artifact, evidence),
+        "folded": list(_folded(artifact, evidence)) if grid.panels else [],
+    }
+
+
+def _folded(artifact: Artifact, evidence: Evidence) -> list[View]:
+    """List what a reader may ask for next: paired tests, and each number alone."""
+    found = []
+    if tests := paired_rows(evidence.comparisons(artifact)):
+        caption = "Paired tests over seeds"
+        found.append({"head": TEST_HEAD, "rows": tests, "caption": caption})
+    rows = table_rows(evidence, evidence.lines(artifact))
+    caption = "Each number with the gap closed and the verdict"
+    return [*found, {"head": HEAD, "rows": rows, "caption": caption}]
+
+
+def _panel(panel: Panel, grid: Grid) -> View:
+    rows = [
+        {
+            "title": row.title,
+            "bound": row.bound,
+            "cells": [_entry(row.entries.get(c), grid) for c in panel.columns],
+        }
+        for row in panel.rows
+    ]
+    metrics = [column.metric for column in panel.columns]
+    return {"groups": panel.groups, "metrics": metrics, "rows": rows}
+
+
+def _entry(entry: Entry | None, grid: Grid) -> View:
+    if entry is None:
+        return {}
+    ours = entry.ours
+    view: View = {"mark": entry.mark, "paper": entry.theirs}
+    if ours is not None:
+        view["value"] = f"{ours.mean:.1f}"
+        view["sd"] = "" if ours.sd is None else f"{ours.sd:.1f}"
+        view["seeds"] = "" if ours.n == grid.usual_seeds else str(ours.n)
+    return view
+
+
+def _not_run(names: Sequence[str], evidence: Evidence) -> str:
+    if not names:
+        return ""
     return (
-        f"Not run: fedsemi reproduce {artifact.name} --profile {evidence.source.name}"
+        f"Not run in the profile {evidence.source.name}, or too little of it to show: "
+        f"{', '.join(names)}."
     )
 
 
-def worked_example() -> dict[str, Any]:
+def worked_example() -> View:
     """Weigh three clients by both rules, with the code that weighs real ones."""
     updates = [
         Update(

@@ -30,6 +30,10 @@ class Profile:
     tables: Mapping[str, Mapping[str, Any]]
     published: Mapping[str, str] = field(default_factory=dict)
     """The published partition of each data set whose file is at hand."""
+    _written: dict[Setting, Experiment] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Checking a config takes long, and seeds differ in nothing but their number."""
 
     def covers(self, settings: Iterable[Setting]) -> bool:
         """Tell whether the profile has all data sets that these settings need."""
@@ -52,7 +56,9 @@ class Profile:
 
     def experiment(self, setting: Setting, seed: int) -> Experiment:
         """Write the config of a setting."""
-        return make_experiment(self.content(setting, seed))
+        if setting not in self._written:
+            self._written[setting] = make_experiment(self.content(setting, seed))
+        return self._written[setting].model_copy(update={"seed": seed})
 
     def content(self, setting: Setting, seed: int) -> dict[str, Any]:
         """Write what the config of a setting says, without defaults."""

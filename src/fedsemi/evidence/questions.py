@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Artifact, Cell, Setting, setting
@@ -13,12 +13,16 @@ MAIN: dict[str, object] = {"rare.holders": 1, "rare.labeled_size": 200}
 
 _WEIGHTS = ("uniform", "presence", "semianagg", "semianagg-released", "permuted")
 _BOUNDS = ("warm-up", "lower", "upper")
+_WORDS: dict[str, Callable[[object], str]] = {
+    "rare.holders": lambda n: f"{n} holder{'' if n == 1 else 's'}",
+    "rare.labeled_size": lambda n: f"{n} labels",
+    "rare.skew": lambda share: f"skew {share}",
+    "num_clients": lambda n: f"{n} clients",
+}
 
 
 def _cells(dataset: str, arms: tuple[str, ...], **partition: object) -> Iterator[Cell]:
-    condition = ", ".join(
-        f"{key.removeprefix('rare.')} {value}" for key, value in partition.items()
-    )
+    condition = ", ".join(_WORDS[key](value) for key, value in partition.items())
     for arm in arms:
         chosen = setting(dataset, arm, **partition)
         yield Cell(ARMS[arm].title, chosen, condition=condition)

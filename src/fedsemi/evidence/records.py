@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 
-import fedsemi
 from fedsemi.client.evaluate import MAIN_SCORES, SCORES
 from fedsemi.errors import StorageError
 from fedsemi.evidence.jobs import Job, record_path
@@ -71,7 +71,7 @@ def make_record(
         "partition_sha256": manifest["partition_sha256"],
         "partition_file_sha256": manifest.get("partition_file_sha256"),
         "labeled_share": round(manifest["labeled_share"], 4),
-        "software": {"fedsemi": fedsemi.__version__, "torch": str(torch.__version__)},
+        "software": {"fedsemi": version("fedsemi"), "torch": str(torch.__version__)},
         **extra,
     }
 
@@ -156,6 +156,8 @@ def score(record: Record, metric: str, source: str = "result") -> float | None:
     if source != "result":
         found = (record.get("probe") or {}).get(source.removeprefix("probe-"))
         return None if found is None or found[metric] is None else 100 * found[metric]
+    if metric not in record["rounds"]:  # no running mean was asked for
+        return None
     stages = record["rounds"]["stage"]
     values = [
         value

@@ -6,13 +6,13 @@ import csv
 import io
 from collections.abc import Sequence
 
-from fedsemi.evidence.arms import WARM_UPS
+from fedsemi.evidence.answer import Answer
+from fedsemi.evidence.captions import about, caption_of, remarks
 from fedsemi.evidence.catalogue import Artifact, Cell
-from fedsemi.evidence.guarding import guard_caption
-from fedsemi.evidence.notes import NOTES
+from fedsemi.evidence.layout import BOUNDS, SHORT, Entry, Grid, Panel, grid_of
 from fedsemi.evidence.results import Comparison, Evidence, Line
 
-HEAD = ("data", "method", "metric", "paper", "ours", "gap closed", "verdict", "notes")
+HEAD = ("data", "method", "metric", "paper", "ours", "gap closed", "verdict")
 TEST_HEAD = (
     "data",
     "SemiAnAgg against",
@@ -25,13 +25,6 @@ TEST_HEAD = (
     "won / lost",
     "p (sign)",
 )
-SHORT = {
-    "accuracy": "Acc",
-    "balanced_accuracy": "B-Acc",
-    "auc": "AUC",
-    "precision": "Pre",
-    "recall": "Rec",
-}
 
 
 def table_rows(evidence: Evidence, lines: Sequence[Line]) -> list[tuple[str, ...]]:
@@ -44,24 +37,57 @@ def paired_rows(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
     return [_test_row(each) for each in comparisons]
 
 
-def as_markdown(artifact: Artifact, evidence: Evidence) -> str:
-    """Write a table or figure as Markdown."""
+def as_markdown(artifact: Artifact, evidence: Evidence, lead: str = "") -> str:
+    """Write a table or figure as Markdown, with what leads into it."""
     lines = [f"# {name_of(artifact)}: {artifact.title}", ""]
     lines += [about(evidence, [artifact]), ""]
+    lines += [lead, ""] if lead else []
     rows = table_rows(evidence, evidence.lines(artifact))
-    if rows:
-        lines += [markdown_table(HEAD, rows), ""]
+    grid = grid_of(artifact, evidence)
+    if grid.panels:
+        lines += [markdown_grid(grid), caption_of(grid, evidence), ""]
+    lines += [f"- {sentence}" for sentence in remarks(artifact, evidence)] + [""]
     tests = paired_rows(evidence.comparisons(artifact))
     if tests:
         lines += ["Paired over seeds:", "", markdown_table(TEST_HEAD, tests), ""]
-    lines += [f"- *{name}*: {NOTES[name]}" for name in notes_of(artifact)]
-    return "\n".join(lines) + "\n"
+    if rows:
+        lines += ["Line by line:", "", markdown_table(HEAD, rows), ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def notes_of(artifact: Artifact) -> list[str]:
-    """Name the disagreements that touch an artifact or one of its cells."""
-    by_cell = [name for cell in artifact.cells for name in cell.notes]
-    return list(dict.fromkeys([*artifact.notes, *by_cell]))
+def answer_markdown(answer: Answer) -> str:
+    """Write what a question found: in words, in numbers, and what to bear in mind."""
+    parts = [
+        f"**{answer.finding[:1].upper()}{answer.finding[1:]}.** {' '.join(answer.text)}"
+    ]
+    parts += [markdown_table(answer.head, answer.rows)] if answer.rows else []
+    return "\n\n".join([*parts, answer.note])
+
+
+def markdown_grid(grid: Grid) -> str:
+    """Write the panels of a table, one below the other."""
+    return "\n".join(_markdown_panel(panel, grid) + "\n" for panel in grid.panels)
+
+
+def _markdown_panel(panel: Panel, grid: Grid) -> str:
+    head = ["method", *(f"{each.group}, {each.metric}" for each in panel.columns)]
+    rows = [
+        [row.title, *(_entry(row.entries.get(c), grid) for c in panel.columns)]
+        for row in panel.rows
+    ]
+    return markdown_table(head, rows)
+
+
+def _entry(entry: Entry | None, grid: Grid) -> str:
+    if entry is None:
+        return ""
+    text = "–"
+    if ours := entry.ours:
+        mean = f"**{ours.mean:.1f}**" if entry.mark == "best" else f"{ours.mean:.1f}"
+        text = mean if ours.sd is None else f"{mean} ± {ours.sd:.1f}"
+        text += " ≈" if entry.mark == "tied" else ""
+        text += "" if ours.n == grid.usual_seeds else f" (n = {ours.n})"
+    return f"{text} <sub>{entry.theirs}</sub>" if entry.theirs else text
 
 
 def as_csv(artifact: Artifact, evidence: Evidence) -> str:
@@ -109,38 +135,16 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def about(evidence: Evidence, artifacts: Sequence[Artifact]) -> str:
-    """Say what kind of numbers these are, and whether the guard was on."""
-    return f"{_scale(evidence)} {guarding(evidence, artifacts)}".strip()
+def name_of(named: Artifact | Answer) -> str:
+    """Write out the name of a table, a figure or a question.
 
-
-def guarding(evidence: Evidence, artifacts: Sequence[Artifact]) -> str:
-    """Say whether the guard was on in the runs that artifacts show."""
-    settings = dict.fromkeys(each for a in artifacts for each in a.settings)
-    found = [record for each in settings for record in evidence.found(each).values()]
-    return guard_caption(found)
-
-
-_FROM = {
-    "warm-up": "the end of the warm-up, the paper's lower bound",
-    "lower": "labeled only for all rounds",
-}
-
-
-def _scale(evidence: Evidence) -> str:
-    name, lower = evidence.source.name, _FROM[evidence.source.lower_bound]
-    gap = f"The gap closed is measured from {lower}, to the upper bound."
-    if name == "paper":
-        return f"Profile `paper`: the paper's settings. {gap}"
-    return (
-        f"Profile `{name}`, not the paper's scale: our numbers are comparable with "
-        f"each other and not with the paper's; the share of the gap is. {gap}"
-    )
-
-
-def name_of(artifact: Artifact) -> str:
-    """Write out the name of an artifact."""
-    return artifact.name.replace("table", "Table ").replace("fig", "Figure ")
+    >>> name_of(Artifact("fig3", "")), name_of(Artifact("q3-dose", ""))
+    ('Figure 3', 'Q3, dose')
+    """
+    name = named.name
+    if name.startswith("q"):
+        return name.upper().replace("-DOSE", ", dose")
+    return name.replace("table", "Table ").replace("fig", "Figure ")
 
 
 def _row(evidence: Evidence, line: Line) -> tuple[str, ...]:
@@ -161,7 +165,6 @@ def _row(evidence: Evidence, line: Line) -> tuple[str, ...]:
         measured,
         _gaps(line),
         line.verdict,
-        ", ".join(cell.notes),
     )
 
 
@@ -173,7 +176,7 @@ def _paper(cell: Cell) -> str:
 
 
 def _gaps(line: Line) -> str:
-    if line.cell.setting.arm in ("upper", "lower", *WARM_UPS):
+    if line.cell.setting.arm in BOUNDS:
         return ""
     ours = "–" if line.gap is None else f"{line.gap:.0%}"
     paper = "" if line.paper_gap is None else f" (paper {line.paper_gap:.0%})"

@@ -44,18 +44,26 @@ class Evidence:
     records: Mapping[str, Record]
     _keys: dict[Setting, list[str]] = field(default_factory=dict, init=False)
     """Hashes of the settings asked for so far; writing their configs takes long."""
+    _tests: dict[tuple[Setting, Setting, str], Paired | None] = field(
+        default_factory=dict, init=False
+    )
 
     def found(self, setting: Setting) -> dict[int, Record]:
-        """Return the records of a setting by seed."""
+        """Return the records of a setting by seed, those beyond `seeds` as well."""
         if setting not in self._keys:
-            seeds = range(1, self.seeds + 1)
-            jobs = [job_of(setting, seed, self.source) for seed in seeds]
-            self._keys[setting] = [job.key for job in jobs]
+            keys = self._keys[setting] = []
+            # Seeds are run in order, so that the first that is missing ends the search.
+            while len(keys) < self.seeds or (keys and keys[-1] in self.records):
+                keys.append(job_of(setting, len(keys) + 1, self.source).key)
         return {
             seed: self.records[key]
             for seed, key in enumerate(self._keys[setting], start=1)
             if key in self.records
         }
+
+    def has_some(self, artifact: Artifact) -> bool:
+        """Tell whether anything that an artifact needs was run."""
+        return any(self.found(setting) for setting in artifact.settings)
 
     def scores(
         self, setting: Setting, metric: str, source: str = "result"
@@ -77,7 +85,7 @@ class Evidence:
         for ours in artifact.tests:
             for metric in ("accuracy", "balanced_accuracy"):
                 for other in self._rivals(artifact, ours):
-                    test = self._paired(ours, other, metric)
+                    test = self.paired(ours, other, metric)
                     if test is not None:
                         found.append(Comparison(ours, other, metric, test))
         return found
@@ -92,12 +100,15 @@ class Evidence:
             and (each.partition == ours.partition or each.arm == "upper")
         ]
 
-    def _paired(self, ours: Setting, other: Setting, metric: str) -> Paired | None:
-        a, b = self.scores(ours, metric), self.scores(other, metric)
-        both = sorted(a.keys() & b.keys())
-        if not both:
-            return None
-        return paired([a[seed] for seed in both], [b[seed] for seed in both])
+    def paired(self, ours: Setting, other: Setting, metric: str) -> Paired | None:
+        """Test ours − other on the seeds that both have; None if there are none."""
+        asked = ours, other, metric
+        if asked not in self._tests:
+            a, b = self.scores(ours, metric), self.scores(other, metric)
+            both = sorted(a.keys() & b.keys())
+            pairs = [a[seed] for seed in both], [b[seed] for seed in both]
+            self._tests[asked] = paired(*pairs) if both else None
+        return self._tests[asked]
 
     def _line(self, artifact: Artifact, cell: Cell) -> Line:
         values = self.scores(cell.setting, cell.metric, cell.source)
@@ -141,7 +152,7 @@ class Evidence:
             partner = [c for c in artifact.cells if c.setting.arm == OURS]
             same = [c for c in partner if c.setting.dataset == ours.dataset]
             ours = same[0].setting if same else ours
-        test = self._paired(ours, cell.setting, cell.metric)
+        test = self.paired(ours, cell.setting, cell.metric)
         if test is None:
             return ""
         here = f"SemiAnAgg {test.mean:+.1f}, {test.verdict}"

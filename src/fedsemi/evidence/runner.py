@@ -14,7 +14,8 @@ from rich.console import Console
 from fedsemi.config.experiment import Experiment
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import Interrupted, RunInUse
-from fedsemi.evidence.jobs import Job, Plan
+from fedsemi.evidence.forecast import Forecast
+from fedsemi.evidence.jobs import Job, Plan, key_of
 from fedsemi.evidence.records import Record, make_record, write_record
 from fedsemi.runs.folder import MODEL, RunFolder
 from fedsemi.simulation.build import Simulation, build
@@ -22,6 +23,7 @@ from fedsemi.simulation.linear_probe import linear_probe
 from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import read_weights
 from fedsemi.text.screen import Screen
+from fedsemi.use.progress import duration
 from fedsemi.use.session import record_run
 
 _PATIENCE = 5.0
@@ -40,6 +42,10 @@ class Runner:
     console: Console
     data_dir: Path | None = None
     device: str = "cpu"
+    forecast: Forecast | None = None
+    """Tells beside a run how long the whole plan still takes."""
+    build: Callable[[Experiment, Path | None], Simulation] = build
+    """Where the data of an experiment come from."""
 
     def run(self, told: Callable[[Job, Record], None]) -> None:
         """Run what has no record yet; a job that another process has comes later."""
@@ -108,7 +114,7 @@ class Runner:
         return run.absolute() / MODEL if done else None
 
     def _warm_up_folder(self, experiment: Experiment) -> Path:
-        return self._work / f"warm-{experiment.sha256[:16]}"
+        return self._work / f"warm-{key_of(experiment)}"
 
     def _train(self, run: Path, simulation: Simulation, label: str) -> None:
         seed, stages = simulation.experiment.seed, simulation.experiment.stages
@@ -118,12 +124,19 @@ class Runner:
             folder.notices.clear()
             folder.remedy = "the same command goes on from there"
             steps = run_simulation(simulation, self.workers, folder.start)
-            title = f"{label} seed {seed}"
+            title = f"{self._place}{label} seed {seed}"
             record_run(folder, simulation, steps, title, shown, every, self.workers)
+
+    @property
+    def _place(self) -> str:
+        """Say where in the plan a run is, and how long the plan still takes."""
+        left = None if self.forecast is None else self.forecast.seconds_left()
+        rest = "" if left is None else f", about {duration(left)} left"
+        return f"[{len(self.plan.done) + 1}/{len(self.plan.jobs)}{rest}] "
 
     def _build(self, experiment: Experiment) -> Simulation:
         placed = experiment.model_copy(update={"device": self.device})
-        return build(placed, self.data_dir)
+        return self.build(placed, self.data_dir)
 
     @property
     def _work(self) -> Path:

@@ -24,6 +24,7 @@ TITLES = {
     "cifar100": "CIFAR-100",
     "cifar100-lt": "CIFAR-100-LT",
     "isic18": "ISIC-18",
+    "mnist": "MNIST",
 }
 _EVERYWHERE = (
     *("upper-bound", "warm-up", "lower-bound", "fedavg", "fedavg-semi", "uniform-semi"),

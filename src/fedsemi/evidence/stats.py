@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy import stats
@@ -37,6 +38,8 @@ class Paired:
     losses: int
     p_sign: float | None
     """Exact sign test, two-sided; ties are left out."""
+    sd: float | None = None
+    """Of the differences; None for a single seed."""
 
     @property
     def verdict(self) -> str:
@@ -46,6 +49,40 @@ class Paired:
         if self.low > 0:
             return "ahead"
         return "behind" if self.high < 0 else "undecided"
+
+    def finding(self, worth: float) -> str:
+        """Say what the interval decides, if differences below `worth` do not matter."""
+        if self.low is None or self.high is None:
+            return "one seed only"
+        small = -worth <= self.low and self.high <= worth
+        if self.low > 0 or self.high < 0:
+            side = "above" if self.low > 0 else "below"
+            return f"decided, {side} zero{' but too small to matter' if small else ''}"
+        return "no effect worth having" if small else "undecided"
+
+
+_MOST_SEEDS = 10_000
+
+
+@cache
+def seeds_for(sd: float, reach: float) -> int | None:
+    """Say how many seeds bring the 95 % interval within ±reach; None if too many.
+
+    >>> seeds_for(1.6, 0.5)
+    42
+    """
+
+    def wide(n: int) -> bool:
+        return bool(stats.t.ppf(0.975, n - 1) * sd / math.sqrt(n) > reach)
+
+    # The interval shrinks with every seed, so that halving finds the first that does.
+    low, high = 2, _MOST_SEEDS
+    if wide(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if wide(middle) else (low, middle)
+    return low
 
 
 def spread(values: Sequence[float]) -> Spread:
@@ -71,11 +108,12 @@ def paired(a: Sequence[float], b: Sequence[float]) -> Paired:
     sign = stats.binomtest(wins, decided).pvalue if decided else 1.0
     if n < 2:
         return Paired(n, mean, None, None, None, None, None, wins, losses, None)
-    error = float(difference.std(ddof=1)) / math.sqrt(n)
+    sd = float(difference.std(ddof=1))
+    error = sd / math.sqrt(n)
     if error == 0.0:
         # All differences are the same: no spread, so no t.
-        same = Paired(n, mean, mean, mean, None, None, None, wins, losses, float(sign))
-        return same
+        same = (n, mean, mean, mean, None, None, None, wins, losses, float(sign), sd)
+        return Paired(*same)
     t = mean / error
     reach = float(stats.t.ppf(0.975, n - 1)) * error
     signed = stats.wilcoxon(difference, method="exact").pvalue if decided == n else None
@@ -90,4 +128,5 @@ def paired(a: Sequence[float], b: Sequence[float]) -> Paired:
         wins,
         losses,
         float(sign),
+        sd,
     )

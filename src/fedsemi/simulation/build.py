@@ -10,6 +10,7 @@ import torch
 
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import DataSettings, Experiment
+from fedsemi.data.arrays import ARRAYS
 from fedsemi.data.augment import Views, pre_size
 from fedsemi.data.dataset import Dataset
 from fedsemi.data.datasets import load
@@ -72,10 +73,34 @@ def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
     check_device(experiment.device)
     folders = read_folders(experiment)
     if folders is not None:
-        dataset, partition = folders.dataset, folders.partition
-    else:
-        dataset = load_dataset(experiment, data_dir)
-        partition = partition_of(experiment, dataset, data_dir)
+        # Real sites know no truth.
+        return assemble(
+            experiment, folders.dataset, folders.partition, truth=False, folders=folders
+        )
+    dataset = load_dataset(experiment, data_dir)
+    return assemble(experiment, dataset, partition_of(experiment, dataset, data_dir))
+
+
+def assemble(
+    experiment: Experiment,
+    dataset: Dataset,
+    partition: Partition,
+    *,
+    truth: bool = True,
+    folders: FolderFederation | None = None,
+) -> Simulation:
+    """Join an experiment with data that are in memory already.
+
+    Args:
+        experiment: Its hashes of data and partition, if it has any, are checked.
+        dataset: All images.
+        partition: Who owns which of them.
+        truth: Whether the labels of unlabeled images are known, for the records.
+        folders: Where the data came from, if from the folders of real sites.
+    """
+    check_device(experiment.device)
+    _check_sha256("data", experiment.data.sha256, dataset)
+    _check_sha256("partition", experiment.partition.sha256, partition)
     settings = experiment.model
     model = ModelSpec(
         settings.name,
@@ -88,8 +113,8 @@ def build(experiment: Experiment, data_dir: Path | None = None) -> Simulation:
     federation = make_federation(
         dataset, partition, experiment.evaluation.validation_fraction, experiment.seed
     )
-    if folders is not None:
-        federation = replace(federation, oracle=None)  # real sites know no truth
+    if not truth:
+        federation = replace(federation, oracle=None)
     views = views_of(dataset, experiment.data)
     names = dataset.class_names
     return Simulation(
@@ -121,6 +146,13 @@ def read_folders(experiment: Experiment) -> FolderFederation | None:
 def load_dataset(experiment: Experiment, data_dir: Path | None = None) -> Dataset:
     """Read the data set of an experiment, or the part of it that is asked for."""
     data, split = experiment.data, str(experiment.data.split)
+    if data.name == ARRAYS:
+        raise DataError(
+            f"the images (sha256 {str(data.sha256)[:12]}…) were arrays in memory, "
+            "which no command can read again; give them once more in Python, e.g. to "
+            "fedsemi.resume(folder, sites)",
+            code="FS3040",
+        )
     if experiment.partition.file is not None:
         split = read_partition_file(experiment.partition.file, data_dir).split
     dataset = load(data.name, data_dir, image_size=data.image_size, split=split)
@@ -151,13 +183,18 @@ def partition_of(
             min_size=settings.min_size,
             seed=experiment.seed if settings.seed is None else settings.seed,
         )
-    if settings.sha256 not in (None, partition.sha256):
+    _check_sha256("partition", settings.sha256, partition)
+    return partition
+
+
+def _check_sha256(what: str, wanted: str | None, found: Dataset | Partition) -> None:
+    # The hash of many images takes a while, so it is made only if one is wanted.
+    if wanted is not None and wanted != found.sha256:
         raise DataError(
-            f"the partition is {partition.sha256[:12]}…, but the config asks for "
-            f"{str(settings.sha256)[:12]}…; data, seed or settings have changed",
+            f"the {what} is {found.sha256[:12]}…, but the config asks for "
+            f"{wanted[:12]}…; data, seed or settings have changed",
             code="FS3012",
         )
-    return partition
 
 
 def views_of(dataset: Dataset, settings: DataSettings) -> Views:

@@ -17,12 +17,13 @@ from fedsemi.models import Classifier
 from fedsemi.report.run import Run
 from fedsemi.runs.folder import MODEL
 from fedsemi.runs.model_card import ModelCard, read_card
-from fedsemi.runs.records import ClientRecord, RoundRecord
+from fedsemi.runs.records import RoundRecord
 from fedsemi.storage import make_folder, read_weights, write_whole
 
 CARD = "fedsemi_card"
 """Under this name the model card travels in an exported model."""
 
+_ROUND = ("stage", "method", "round", "seconds")
 _CLIENT = (
     "num_labeled",
     "num_unlabeled",
@@ -68,42 +69,44 @@ def load_model(folder: Path) -> tuple[Deployed, ModelCard]:
 def save_csv(run: Run, folder: Path) -> list[Path]:
     """Write rounds.csv and clients.csv: a line a round, a line a round and client."""
     make_folder(folder)
-    place = ("stage", "method", "round", "seconds")
-    rounds = [
-        [*_place(record), record.seconds, *_scores(record)] for record in run.records
-    ]
-    clients = [
-        [*_place(record), id, *_site(run, id), *_row(client)]
-        for record in run.records
-        for id, client in record.clients.items()
-    ]
     who = ("client", "site") if run.sites else ("client",)
-    heads = (*place, *SCORES, "validation_accuracy"), (*place[:3], *who, *_CLIENT)
+    heads = (*_ROUND, *SCORES, "validation_accuracy"), (*_ROUND[:3], *who, *_CLIENT)
     paths = [folder / "rounds.csv", folder / "clients.csv"]
-    for path, head, rows in zip(paths, heads, (rounds, clients), strict=True):
+    tables = round_rows(run), client_rows(run)
+    for path, head, rows in zip(paths, heads, tables, strict=True):
         text = io.StringIO(newline="")
-        csv.writer(text).writerows([head, *rows])
+        writer = csv.writer(text)
+        writer.writerow(head)
+        writer.writerows([row[name] for name in head] for row in rows)
         write_whole(path, text.getvalue().encode())
     return paths
 
 
-def _place(record: RoundRecord) -> tuple[int, str, int]:
-    return record.stage, record.method, record.round
+def round_rows(run: Run) -> list[dict[str, Any]]:
+    """Lay the rounds out as a table; scores are None in rounds without a test."""
+    return [
+        {name: getattr(record, name) for name in _ROUND} | _scores(record)
+        for record in run.records
+    ]
 
 
-def _scores(record: RoundRecord) -> list[float | None]:
+def client_rows(run: Run) -> list[dict[str, Any]]:
+    """Lay out what each client did in each round; sites are named if they have one."""
+    return [
+        {name: getattr(record, name) for name in _ROUND[:3]}
+        | {"client": id}
+        | ({"site": run.sites.get(id, "")} if run.sites else {})
+        | {name: getattr(client, name) for name in _CLIENT}
+        for record in run.records
+        for id, client in record.clients.items()
+    ]
+
+
+def _scores(record: RoundRecord) -> dict[str, float | None]:
     tested = record.test.scores if record.test else {}
     held_out = record.validation.accuracy if record.validation else None
-    return [*(tested.get(name) for name in SCORES), held_out]
-
-
-def _site(run: Run, id: int) -> list[str]:
-    return [run.sites.get(id, "")] if run.sites else []
-
-
-def _row(client: ClientRecord) -> list[float | None]:
-    content = vars(client)
-    return [content[name] for name in _CLIENT]
+    scores: dict[str, float | None] = {name: tested.get(name) for name in SCORES}
+    return {**scores, "validation_accuracy": held_out}
 
 
 def save_tensorboard(run: Run, folder: Path) -> None:

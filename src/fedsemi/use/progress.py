@@ -45,6 +45,18 @@ class Progress:
     def show(self, record: RoundRecord) -> None:
         """Show the state after a round."""
         self._time_left.tick(record.stage, record.seconds)
+        self._show(record)
+
+    @property
+    def num_rounds(self) -> int:
+        """How many rounds there are, all stages together."""
+        return sum(self._rounds)
+
+    def rounds_done(self, record: RoundRecord) -> int:
+        """Count the rounds up to this one, all stages together."""
+        return sum(self._rounds[: record.stage]) + record.round
+
+    def _show(self, record: RoundRecord) -> None:
         if self._console.is_terminal:
             self._live.update(self._screen(record), refresh=True)
         else:
@@ -64,13 +76,12 @@ class Progress:
         )
 
     def _screen(self, record: RoundRecord) -> RenderableType:
-        done = sum(self._rounds[: record.stage]) + record.round
         head = Table.grid(padding=(0, 2))
         head.add_row(
             Text(printable(self._title), style="bold"),
             f"stage {record.stage + 1}/{len(self._rounds)} {record.method}",
             f"round {record.round}/{record.rounds}",
-            ProgressBar(total=sum(self._rounds), completed=done, width=24),
+            ProgressBar(self.num_rounds, self.rounds_done(record), width=24),
             f"accuracy {_accuracy(record)}",
             f"left {duration(self.seconds_left(record))}",
         )

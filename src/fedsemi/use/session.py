@@ -76,10 +76,12 @@ def record_run(
     console: Console,
     checkpoint_every: int = 1,
     workers: int = 1,
+    display: type[Progress] = Progress,
 ) -> tuple[Step | None, dict[str, Any]]:
     """Show and record the steps that a folder lacks, and save every few rounds.
 
-    The number of workers serves the estimate of the time left and the last test.
+    The number of workers serves the estimate of the time left and the last test, the
+    kind of display decides what is shown of a round.
 
     Returns:
         The last step, None if all rounds were done before, and the summary.
@@ -89,7 +91,7 @@ def record_run(
         console.print(notice, soft_wrap=True, highlight=False)
     try:
         analysis = Analysis(folder.path, blueprint)
-        shown = Progress(blueprint, title, console, workers)
+        shown = display(blueprint, title, console, workers)
         with one_thread(), shown as progress:
             bell = Bell(folder.path, blueprint, console)
             last = _record(folder, steps, progress, bell, checkpoint_every)

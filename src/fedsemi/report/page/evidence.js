@@ -1,14 +1,6 @@
-// The page of tables and figures: what was measured, artifact by artifact.
+// The page of results: the questions with their answers, then tables, then figures.
 
-function plotOf(plot) {
-  const base = { title: plot.title, note: plot.note };
-  if (plot.kind === "heat") {
-    return figure({ ...base, wide: plot.columns.length > 30, chart: heatMap({ rowNames: plot.rows, columnNames: plot.columns, values: plot.values, format: whole, rowLabel: "client", columnLabel: "class" }) });
-  }
-  if (plot.kind === "bars") {
-    const rows = plot.rows.map((row, i) => ({ ...row, color: COLORS[i % 7] }));
-    return figure({ ...base, wide: true, chart: barChart({ rows, format: plain }), rows: () => [["", "value", ""], plot.rows.map((r) => [r.name, plain(r.value), r.text])] });
-  }
+function linesOf(plot, base) {
   const xs = [...new Set(plot.series.flatMap((s) => s.xs))].sort((a, b) => a - b);
   const spreadOut = (s, key) => s[key] && xs.map((x) => (s.xs.includes(x) ? s[key][s.xs.indexOf(x)] : null));
   const series = plot.series.map((s, i) => ({
@@ -20,7 +12,24 @@ function plotOf(plot) {
   return figure({ ...base, legend: series, chart: lineChart({ xs, series, low, high }), rows: () => [["round", ...series.map((s) => s.name)], xs.map((x, i) => [x, ...series.map((s) => percent(s.values[i]))])] });
 }
 
-const WORDS = ["method", "verdict", "notes", "SemiAnAgg against"];
+const PLOTS = {
+  heat: (plot, base) => figure({ ...base, wide: plot.columns.length > 30, chart: heatMap({ rowNames: plot.rows, columnNames: plot.columns, values: plot.values, format: whole, rowLabel: "client", columnLabel: "class" }) }),
+  bars: (plot, base) => {
+    return figure({ ...base, wide: true, chart: barChart({ rows: plot.rows, format: plain }), rows: () => [["", "value", ""], plot.rows.map((r) => [r.name, plain(r.value), r.text])] });
+  },
+  lines: linesOf,
+  intervals: (plot, base) => {
+    const groups = [...new Set(plot.rows.map((r) => r.group))];
+    return figure({ ...base, wide: true, legend: groups.map((name, i) => ({ name, color: COLORS[i] })), chart: intervalChart({ rows: plot.rows, worth: plot.worth, label: plot.label }) });
+  },
+  map: (plot, base) => figure({ ...base, wide: true, chart: differenceMap({ rows: plot.rows, columns: plot.columns, cells: plot.cells, rowLabel: plot.row_label, worth: plot.worth }) }),
+  dose: (plot, base) => figure({ ...base, wide: true, chart: doseChart({ points: plot.points, label: plot.label, unit: " %" }) }),
+};
+
+const plotOf = (plot) => PLOTS[plot.kind](plot, { title: plot.title, note: plot.note });
+const grid = (plots) => (plots.length ? [el("div", { class: "grid" }, ...plots.map(plotOf))] : []);
+
+const WORDS = ["method", "verdict", "notes", "SemiAnAgg against", "difference", "score", "finding"];
 
 function tableOf({ head, rows, caption }) {
   const node = table(head, rows, caption);
@@ -29,16 +38,65 @@ function tableOf({ head, rows, caption }) {
   return node;
 }
 
-function sectionOf(part, number) {
-  const nodes = part.tables.map(tableOf);
-  if (part.plots.length) nodes.push(el("div", { class: "grid" }, ...part.plots.map(plotOf)));
-  if (part.missing) nodes.push(el("p", {}, part.missing));
-  if (part.notes.length) nodes.push(el("ul", { class: "note" }, ...part.notes.map((note) => el("li", {}, note))));
-  return el("section", { "aria-labelledby": `s${number}` }, el("h2", { id: `s${number}` }, `${part.name}: ${part.title}`), ...nodes);
+function folded(title, ...nodes) {
+  return el("details", {}, el("summary", {}, title), ...nodes);
+}
+
+// A table as in the paper: one head over what columns have in common, one for metrics.
+// Beside each number stand its mark, its seeds and the paper's number, small.
+function panelOf({ groups, metrics, rows }, name) {
+  const node = table([""], rows.map((row) => [row.title]), "");
+  node.classList.add("results");
+  node.firstChild.setAttribute("aria-label", name);
+  const heads = (list) => list.map(([text, span]) => el("th", { scope: "colgroup", colspan: 2 * span }, text));
+  const head = node.querySelector("thead");
+  head.replaceChildren(el("tr", {}, el("td"), ...heads(groups)), el("tr", {}, el("td"), ...heads(metrics.map((name) => [name, 1]))));
+  [...node.querySelectorAll("tbody tr")].forEach((line, i) => {
+    if (rows[i].bound) line.classList.add("bound");
+    for (const cell of rows[i].cells) line.append(...entryOf(cell));
+  });
+  return node;
+}
+
+function entryOf({ value, sd, seeds, mark, paper }) {
+  const ours = [value ? el(mark === "best" ? "b" : "span", {}, value) : "–"];
+  if (sd) ours.push(el("span", { class: "soft" }, ` ± ${sd}`));
+  const beside = [mark === "tied" ? "≈" : "", seeds ? `n = ${seeds}` : "", paper || ""];
+  return [el("td", {}, ...ours), el("td", { class: "beside" }, beside.filter(Boolean).join("  "))];
+}
+
+function questionOf(answer, i) {
+  const nodes = [el("p", { class: "finding" }, answer.finding), el("p", {}, answer.text), ...grid(answer.plots)];
+  if (answer.rows.length) nodes.push(folded("Show the numbers", tableOf({ ...answer, caption: answer.question })));
+  if (answer.panels.length) nodes.push(folded("Show the scores of all arms", el("p", { class: "note" }, answer.caption), ...answer.panels.map((panel) => panelOf(panel, answer.question))));
+  nodes.push(el("p", { class: "note" }, answer.note));
+  return el("section", { class: "question", "aria-labelledby": `q${i}` }, el("h3", { id: `q${i}` }, `${answer.name}  ${answer.question}`), ...nodes);
+}
+
+function artifactOf(part) {
+  const nodes = part.panels.map((panel) => panelOf(panel, part.title));
+  if (nodes.length) nodes.unshift(el("p", { class: "note caption" }, part.caption));
+  nodes.push(...part.tables.map(tableOf), ...grid(part.plots));
+  if (part.remarks.length) nodes.push(el("ul", { class: "note remarks" }, ...part.remarks.map((text) => el("li", {}, text))));
+  nodes.push(...part.folded.map((one) => folded(one.caption, tableOf(one))));
+  return el("section", { "aria-labelledby": part.id }, el("h3", { id: part.id }, `${part.name}. ${part.title}`), ...nodes);
 }
 
 const view = JSON.parse(document.getElementById("data").textContent);
 document.querySelector("h1").textContent = view.title;
 document.getElementById("subtitle").textContent = view.about;
-document.getElementById("content").replaceChildren(...view.sections.map(sectionOf));
-document.getElementById("contents").replaceChildren(...view.sections.map((part, i) => el("li", {}, el("a", { href: `#s${i}` }, part.name))));
+
+// All findings on one screen; each leads to its question.
+function overviewOf(answers) {
+  const lines = answers.map((a, i) => el("tr", {}, el("th", { scope: "row" }, el("a", { href: `#q${i}` }, a.name)), el("td", {}, a.question), el("td", {}, a.finding)));
+  return el("table", { class: "overview" }, el("tbody", {}, ...lines));
+}
+
+const parts = [
+  ["Questions", view.answers.length ? [overviewOf(view.answers), ...view.answers.map(questionOf)] : [], view.answers.map((a, i) => [`q${i}`, a.name])],
+  ["Tables", view.tables.map(artifactOf), view.tables.map((t) => [t.id, t.name])],
+  ["Figures", view.figures.map(artifactOf), view.figures.map((f) => [f.id, f.name])],
+].filter(([, nodes]) => nodes.length);
+const missing = view.missing ? [el("p", { class: "note" }, view.missing)] : [];
+document.getElementById("content").replaceChildren(...parts.flatMap(([name, nodes]) => [el("h2", {}, name), ...nodes]), ...missing);
+document.getElementById("contents").replaceChildren(...parts.flatMap(([name, , links]) => [el("li", { class: "kind" }, name), ...links.map(([id, text]) => el("li", {}, el("a", { href: `#${id}` }, text)))]));

@@ -1,0 +1,173 @@
+"""A run in a program's hands: its scores, its model, its report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fedsemi.api.tables import Table, table
+from fedsemi.client.evaluate import SCORES
+from fedsemi.data.arrays import as_images
+from fedsemi.data.augment import resize
+from fedsemi.errors import DataError
+from fedsemi.models import Classifier
+from fedsemi.report.build import report as build_report
+from fedsemi.report.run import read_run
+from fedsemi.runs.model_card import ModelCard
+from fedsemi.storage import make_folder, write_whole
+from fedsemi.use.exports import Deployed, client_rows, load_model, round_rows
+from fedsemi.use.predict import predictions
+
+_BATCH = 256
+
+
+class Run:
+    """A run: what `simulate`, `run`, `resume` and `load` return.
+
+    All of it is in its folder; `fedsemi.load(run.folder)` gives the same object.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        """Where all of it is; see the README for the files."""
+        self._content = read_run(folder)
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """All settings, those with defaults too."""
+        return self._content.config
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What made the run: seeds, versions, hashes of data and partition."""
+        return self._content.manifest
+
+    @property
+    def finished(self) -> bool:
+        """Whether all rounds were made; if not, `fedsemi.resume` goes on."""
+        return self._content.finished
+
+    @property
+    def accuracy(self) -> float | None:
+        """Accuracy of the last round that was tested, from 0 to 1; None before one."""
+        rows = self._tested()
+        return float(rows[-1]["accuracy"]) if rows else None
+
+    @property
+    def scores(self) -> Table:
+        """A row for each test: stage, method, round and what was measured."""
+        return table(self._tested())
+
+    @property
+    def contributions(self) -> Table:
+        """A row for each round and client: what it had, did, and how it counted."""
+        return table(client_rows(self._content))
+
+    @property
+    def alarms(self) -> Table:
+        """A row for each warning of the run."""
+        return table(asdict(alarm) for alarm in self._content.alarms)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes, in the order of the model's outputs."""
+        return self._card.class_names
+
+    @cached_property
+    def model(self) -> Classifier:
+        """The global model: a torch module in eval mode on the CPU.
+
+        It takes what `prepare` makes of images and returns a feature and the logits
+        of each of them.
+        """
+        return self._deployed[0].classifier.eval()
+
+    def prepare(self, images: Any) -> Tensor:
+        """Resize and normalize images, arrays or tensors, as the model wants them."""
+        return self._card.views.clean(as_images(images))
+
+    def probabilities(self, images: Any) -> Tensor:
+        """Return the probability of each class for each image, `[N, C]`.
+
+        Args:
+            images: Arrays or tensors as `sites_from_arrays` takes them.
+        """
+        model, card = self._deployed
+        found = [torch.empty(0, len(card.class_names))]
+        with torch.inference_mode():
+            for part in torch.split(self._pixels(images), _BATCH):
+                found.append(model(part))
+        return torch.cat(found)
+
+    def predict(self, images: Any) -> Table:
+        """Return what the model takes images for, and how sure it is.
+
+        Args:
+            images: Arrays or tensors as `sites_from_arrays` takes them, or the path of
+                a folder of pictures.
+        """
+        if isinstance(images, str | PathLike):
+            rows = predictions(self.folder, Path(images)).rows
+            names = ("file", "class", "probability")
+            return table(dict(zip(names, row, strict=True)) for row in rows)
+        best = self.probabilities(images).max(1)
+        pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        return table(
+            {"label": label, "class": self.class_names[label], "probability": value}
+            for label, value in pairs
+        )
+
+    def report(self, path: str | PathLike[str] = "report.html") -> Path:
+        """Write a page about the run that opens without a network; return its path."""
+        target = Path(path)
+        make_folder(target.parent)
+        write_whole(target, build_report([self._content]).encode())
+        return target
+
+    def __repr__(self) -> str:
+        stages = ", ".join(
+            f"{stage['rounds']} {_rounds(stage['rounds'])} of {stage['method']}"
+            for stage in self.config["stages"]
+        )
+        state = "" if self.finished else " (unfinished)"
+        accuracy = self.accuracy
+        found = "not tested yet" if accuracy is None else f"accuracy {accuracy:.2%}"
+        return f"<Run '{self.folder}'{state}: {stages}; {found}>"
+
+    @property
+    def _card(self) -> ModelCard:
+        return self._deployed[1]
+
+    @cached_property
+    def _deployed(self) -> tuple[Deployed, ModelCard]:
+        return load_model(self.folder)
+
+    def _pixels(self, images: Any) -> Tensor:
+        pixels, channels = as_images(images), len(self._card.views.mean)
+        if pixels.shape[1] != channels:
+            raise DataError(
+                f"the images have {pixels.shape[1]} channels, the model takes "
+                f"{channels}",
+                code="FS3041",
+            )
+        return resize(pixels, self._card.views.size)
+
+    def _tested(self) -> list[dict[str, Any]]:
+        rows = round_rows(self._content)
+        return [row for row in rows if row[SCORES[0]] is not None]
+
+
+def _rounds(count: int) -> str:
+    return "round" if count == 1 else "rounds"
+
+
+def load(folder: str | PathLike[str]) -> Run:
+    """Read the folder of a run, also of one that is going on or was stopped."""
+    return Run(Path(folder))

@@ -1,0 +1,58 @@
+"""What an answer is made of, and how effects make one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fedsemi.evidence.effects import HEAD, Effect, interval_plot, rows_of, said_of
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, what the records say, and the table and plots that show it."""
+
+    name: str
+    """The artifact whose runs answer it."""
+    question: str
+    finding: str
+    """In a few words."""
+    text: tuple[str, ...]
+    """In sentences; the first part stands alone."""
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str
+    plots: tuple[dict[str, Any], ...] = ()
+
+
+def of_effects(
+    name: str,
+    question: str,
+    deciding: Mapping[str, Effect],
+    more: Sequence[Effect],
+    title: str,
+    scale: Sequence[str] = (),
+) -> Answer:
+    """Answer by the effects that decide, by where, and show others beside them.
+
+    Bounds are in the table only: they lie so far off that a plot would show nothing
+    else.
+    """
+    first = " ".join(each.sentence for each in deciding.values())
+    more_told = [*(each.outlook for each in deciding.values()), *scale]
+    if len(deciding) == 1:
+        (finding,) = [each.finding for each in deciding.values()]
+    else:
+        finding = "; ".join(f"{k}: {each.finding}" for k, each in deciding.items())
+    effects = [*deciding.values(), *more]
+    return Answer(
+        name,
+        question,
+        finding,
+        (first, *(each for each in more_told if each)),
+        HEAD,
+        rows_of(effects),
+        said_of(effects),
+        tuple(interval_plot([each for each in effects if not each.bound], title)),
+    )

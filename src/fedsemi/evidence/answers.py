@@ -1,0 +1,29 @@
+"""The questions of docs/questions.md, answered from records by the rules given there.
+
+What has fewer seeds than planned is answered with what there is, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fedsemi.evidence.answer import Answer
+from fedsemi.evidence.answers_rare import dose, when
+from fedsemi.evidence.answers_share import labeled_share
+from fedsemi.evidence.answers_weights import beats_uniform, diversity_beside_presence
+from fedsemi.evidence.answers_worth import worth
+from fedsemi.evidence.results import Evidence
+
+_ASKED: dict[str, Callable[[Evidence], Answer]] = {
+    "q1": beats_uniform,
+    "q2": diversity_beside_presence,
+    "q3": when,
+    "q3-dose": dose,
+    "q4": labeled_share,
+    "q5": worth,
+}
+
+
+def answer_of(name: str, evidence: Evidence) -> Answer | None:
+    """Answer a question by the name of its artifact; None for tables and figures."""
+    return _ASKED[name](evidence) if name in _ASKED else None

@@ -1,0 +1,113 @@
+"""Q4: does the labeled share matter more than the weights?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fedsemi.evidence.answer import Answer
+from fedsemi.evidence.arms import ARMS
+from fedsemi.evidence.catalogue import Setting, setting
+from fedsemi.evidence.effects import (
+    HEAD,
+    Effect,
+    effect_of,
+    interval,
+    interval_plot,
+    rows_of,
+    said_of,
+)
+from fedsemi.evidence.layout import titled
+from fedsemi.evidence.questions import MAIN
+from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.stats import Paired, paired
+
+_ARMS = ("uniform-share-70", "uniform-share-30", "uniform-share-15")
+_PLACES: dict[str, tuple[Mapping[str, Any], int]] = {
+    "svhn": ({}, 5),
+    "mnist": (MAIN, 10),
+}
+"""The partition of each data set, and how many seeds are planned there."""
+
+
+def labeled_share(evidence: Evidence) -> Answer:
+    """Q4: other labeled shares, against the weights."""
+    every: list[Effect] = []
+    said, findings = [], []
+    for dataset, (partition, planned) in _PLACES.items():
+        name = titled(dataset)
+        base, weights, *others = (
+            setting(dataset, arm, **partition)
+            for arm in ("uniform", "semianagg", *_ARMS)
+        )
+        shares = {
+            other: effect_of(evidence, f"{_share(other)}, {name}", other, base, planned)
+            for other in others
+        }
+        what = f"SemiAnAgg − uniform, {name}"
+        every += [*shares.values(), effect_of(evidence, what, weights, base, planned)]
+        text, found = _against_weights(evidence, shares, weights, base)
+        said.append(text)
+        findings.append(f"{name}: {found}")
+    return Answer(
+        "q4",
+        "Does the labeled share matter more than the weights?",
+        "; ".join(findings),
+        (" ".join(said),),
+        HEAD,
+        rows_of(every),
+        f"{said_of(every)} Sizes are compared in the direction of each mean, seed by "
+        "seed. Whether the share can be set without test labels is still open.",
+        tuple(interval_plot(every, "Labeled shares and weights")),
+    )
+
+
+def _share(other: Setting) -> str:
+    return f"Labeled share {ARMS[other.arm].title.rsplit(' ', 1)[1]} − 0.5"
+
+
+def _against_weights(
+    evidence: Evidence,
+    shares: Mapping[Setting, Effect],
+    weights: Setting,
+    base: Setting,
+) -> tuple[str, str]:
+    """Say whether the share that changes most changes more than the weights do."""
+    ran = {s: e.test for s, e in shares.items() if e.test is not None}
+    if not ran:
+        name = titled(base.dataset)
+        return f"{name}: no other labeled share was run yet.", "not run"
+    most = max(ran, key=lambda each: abs(ran[each].mean))
+    effect = shares[most]
+    test = _sizes(evidence, most, weights, base)
+    if test is None:
+        return f"{effect.sentence} SemiAnAgg has no run beside it.", "not run"
+    larger = Effect("", {"accuracy": test}, effect.planned)
+    ends = "" if test.low is None else f"95 % interval {interval(test)}, "
+    relation = "larger" if test.mean >= 0 else "smaller"
+    side = "above zero" if test.mean >= 0 else "below zero"
+    finding = larger.finding.replace(side, relation)
+    text = (
+        f"{effect.sentence} This is the largest of {len(ran)} changes, and "
+        f"{abs(test.mean):.2f} points {relation} in size than SemiAnAgg − uniform "
+        f"({ends}{larger.progress}): {finding}."
+    )
+    return text, finding
+
+
+def _sizes(
+    evidence: Evidence, share: Setting, weights: Setting, base: Setting
+) -> Paired | None:
+    """Test whether one change is larger in size than another, seed by seed."""
+    a, b, zero = (evidence.scores(s, "accuracy") for s in (share, weights, base))
+    seeds = sorted(a.keys() & b.keys() & zero.keys())
+    if not seeds:
+        return None
+    ours, theirs = ([each[s] - zero[s] for s in seeds] for each in (a, b))
+    return paired(_upright(ours), _upright(theirs))
+
+
+def _upright(changes: Sequence[float]) -> list[float]:
+    """Turn changes so that their mean is above zero."""
+    sign = 1 if sum(changes) >= 0 else -1
+    return [sign * change for change in changes]

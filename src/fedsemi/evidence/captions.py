@@ -1,0 +1,125 @@
+"""What a reader must know to read a table, in words and beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fedsemi.evidence.catalogue import Artifact
+from fedsemi.evidence.guarding import guard_caption
+from fedsemi.evidence.layout import Grid, titled
+from fedsemi.evidence.notes import NOTES
+from fedsemi.evidence.records import TESTS, Record
+from fedsemi.evidence.results import Evidence
+
+_FROM = {
+    "warm-up": "the end of the warm-up, the paper's lower bound",
+    "lower": "labeled only for all rounds",
+}
+BEST = (
+    "Bold: the best method on the seeds that all methods have; ≈: not told apart from "
+    "it by the paired test (the 95 % interval of the difference includes zero); bounds "
+    "are no methods. Intervals are not corrected for the number of comparisons."
+)
+_UNTESTED = "Methods do not share two seeds yet, so no best is marked."
+
+
+def about(evidence: Evidence, artifacts: Sequence[Artifact]) -> str:
+    """Say what kind of numbers these are, and whether the guard was on."""
+    return f"{_scale(evidence)} {guarding(evidence, artifacts)}".strip()
+
+
+def guarding(evidence: Evidence, artifacts: Sequence[Artifact]) -> str:
+    """Say whether the guard was on in the runs that artifacts show."""
+    return guard_caption(_records(evidence, artifacts))
+
+
+def caption_of(grid: Grid, evidence: Evidence) -> str:
+    """Say what the numbers of a table are, over how many seeds, and what is marked."""
+    usual = grid.usual_seeds
+    counts = {entry.ours.n for entry in grid.entries if entry.ours}
+    seeds = f"{usual} seed{'s' if usual > 1 else ''}"
+    if len(counts) > 1:
+        seeds += " where no other number (n) is given"
+    text = (
+        f"In percent, mean of the last {TESTS} tests ± standard deviation over seeds; "
+        f"{seeds}, profile {evidence.source.name}."
+    )
+    if any(entry.cell.paper is not None for entry in grid.entries):
+        text += " Small: the paper's number."
+    if any(entry.cell.published is not None for entry in grid.entries):
+        text += " Its authors' own number follows where the paper quotes one."
+    marked = any(entry.mark for entry in grid.entries)
+    text += f" {BEST if marked else _UNTESTED}"
+    if grid.missing:
+        text += f" Not run: {', '.join(grid.missing)}."
+    return text
+
+
+def notes_of(artifact: Artifact) -> list[str]:
+    """Name the disagreements that touch an artifact or one of its cells."""
+    by_cell = [name for cell in artifact.cells for name in cell.notes]
+    return list(dict.fromkeys([*artifact.notes, *by_cell]))
+
+
+def remarks(artifact: Artifact, evidence: Evidence) -> list[str]:
+    """Write setting, guard and caveats in sentences, each with what it is about."""
+    found = _records(evidence, [artifact])
+    setting = [f"{titled(name)}: {_setting(found, name)}" for name in _datasets(found)]
+    caveats = [_about_whom(artifact, name) + NOTES[name] for name in notes_of(artifact)]
+    guard = guard_caption(found)
+    return [*setting, *([guard] if guard else []), *caveats]
+
+
+def _records(evidence: Evidence, artifacts: Sequence[Artifact]) -> list[Record]:
+    settings = dict.fromkeys(each for a in artifacts for each in a.settings)
+    return [record for each in settings for record in evidence.found(each).values()]
+
+
+def _datasets(records: Sequence[Record]) -> list[str]:
+    return list(dict.fromkeys(r["dataset"] for r in records if "dataset" in r))
+
+
+def _setting(records: Sequence[Record], dataset: str) -> str:
+    """Describe the runs on a data set by the record of a method, if there is one."""
+    some = [record for record in records if record.get("dataset") == dataset]
+    record = max(some, key=lambda each: "learner" in each["config"]["stages"][-1])
+    config = record["config"]
+    local, model, stages = config["local"], config["model"], config["stages"]
+    owned = [o["num_labeled"] + o["num_unlabeled"] for o in record["owns"].values()]
+    width = f" of width {model['width']}" if model["width"] else ""
+    size = config["data"]["image_size"]
+    pixels = f" of {size} pixels" if size else ""
+    learner = ""
+    if chosen := stages[-1].get("learner"):
+        learner = f", {chosen['selection']} with a cutoff of {chosen['cutoff']}"
+    labeled = f"{100 * record['labeled_share']:.1f} %"
+    rounds = " + ".join(str(stage["rounds"]) for stage in stages)
+    return (
+        f"{sum(owned):,} training images{pixels} at {len(owned)} clients, {labeled} of "
+        f"them labeled (seed {record['seed']}); "
+        f"{model['name']}{width}, {rounds} rounds (warm-up first), {local['loss']} "
+        f"on labels{learner}, {config.get('precision', 'float32')}."
+    )
+
+
+def _about_whom(artifact: Artifact, note: str) -> str:
+    """Name the data sets or the rows that a note is about; nothing for the whole."""
+    if note in artifact.notes:
+        return ""
+    touched = [cell for cell in artifact.cells if note in cell.notes]
+    datasets = dict.fromkeys(cell.setting.dataset for cell in touched)
+    whole = [c for c in artifact.cells if c.setting.dataset in datasets]
+    if len(whole) == len(touched):
+        return ", ".join(titled(name) for name in datasets) + ": "
+    return "; ".join(dict.fromkeys(cell.row for cell in touched)) + ": "
+
+
+def _scale(evidence: Evidence) -> str:
+    name, lower = evidence.source.name, _FROM[evidence.source.lower_bound]
+    gap = f"The gap closed is measured from {lower}, to the upper bound."
+    if name == "paper":
+        return f"Profile `paper`: the paper's settings. {gap}"
+    return (
+        f"Profile `{name}`, not the paper's scale: our numbers are comparable with "
+        f"each other and not with the paper's; the share of the gap is. {gap}"
+    )

@@ -1,0 +1,183 @@
+"""An effect: a paired difference over seeds, and what docs/questions.md calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.layout import BOUNDS
+from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.stats import Paired, seeds_for
+
+WORTH = 0.5
+"""Smallest effect of interest, in points of accuracy."""
+_ENOUGH = 5
+"""Seeds from which a standard deviation is more than a guess."""
+SCORES = {"accuracy": "global model", "running_mean.accuracy": "running mean"}
+"""What is tested, by what it is called; the first one decides."""
+HEAD = ("difference", "seeds", *SCORES.values(), "finding", f"seeds for ±{WORTH}")
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One difference in points of accuracy, by both scores."""
+
+    what: str
+    tests: Mapping[str, Paired | None]
+    planned: int
+    """Seeds at which the question is answered; before, a finding is preliminary."""
+    bound: bool = False
+    """Whether it is the distance to a bound."""
+
+    @property
+    def test(self) -> Paired | None:
+        """The test by the score that decides."""
+        return self.tests["accuracy"]
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds both sides have."""
+        return 0 if self.test is None else self.test.n
+
+    @property
+    def progress(self) -> str:
+        """Say how many seeds there are, and of how many if some are missing."""
+        if self.seeds < self.planned:
+            return f"{self.seeds} of {self.planned} seeds so far"
+        return f"{self.seeds} seeds"
+
+    @property
+    def finding(self) -> str:
+        """Say what is decided by the rules that were written down before."""
+        return _finding(self.test, self.planned)
+
+    @property
+    def seeds_needed(self) -> int | None:
+        """How many seeds an interval within ±WORTH takes at the observed deviation."""
+        if self.test is None or self.test.sd is None:
+            return None
+        return seeds_for(self.test.sd, WORTH)
+
+    @property
+    def sentence(self) -> str:
+        """Say the effect, what it decides, and what the other score says."""
+        if self.test is None:
+            return f"{self.what}: not run yet ({self.progress})."
+        text = f"{self.what}: {points(self.test, self.progress)}, {self.finding}"
+        second = self.tests.get("running_mean.accuracy")
+        if second is None:
+            return f"{text}."
+        other = f"{points(second)}, {_finding(second, self.planned)}"
+        return f"{text}; by the running mean {other}."
+
+    @property
+    def outlook(self) -> str:
+        """Say how many seeds are missing for an interval within ±WORTH."""
+        needed = self.seeds_needed
+        if self.test is None or needed is None or needed <= self.seeds:
+            return ""
+        rough = "" if self.seeds >= _ENOUGH else ", a rough figure from so few"
+        return (
+            f"{self.what}: at the observed standard deviation of {self.test.sd:.2f} an "
+            f"interval within ±{WORTH} points takes about {needed} seeds, "
+            f"{needed - self.seeds} more{rough}."
+        )
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """Write the effect as a row of a table."""
+        found = [self.tests.get(score) for score in SCORES]
+        numbers = ["–" if each is None else short(each) for each in found]
+        needed = "–" if self.seeds_needed is None else str(self.seeds_needed)
+        return (self.what, self.progress, *numbers, self.finding, needed)
+
+
+def effect_of(
+    evidence: Evidence, what: str, ours: Setting, other: Setting, planned: int
+) -> Effect:
+    """Compare two settings by both scores."""
+    tests = {metric: evidence.paired(ours, other, metric) for metric in SCORES}
+    return Effect(what, tests, planned, other.arm in BOUNDS)
+
+
+def rows_of(effects: Sequence[Effect]) -> tuple[tuple[str, ...], ...]:
+    """Write a row for each effect that was measured."""
+    return tuple(each.row for each in effects if each.test is not None)
+
+
+def said_of(effects: Sequence[Effect]) -> str:
+    """Say how many comparisons there are, and how many are missing."""
+    ran = sum(each.test is not None for each in effects)
+    missing = len(effects) - ran
+    rest = f", {missing} more not run yet" if missing else ""
+    text = f"{ran} comparison{'' if ran == 1 else 's'} by each score{rest}."
+    return f"{text} Intervals are not corrected for their number." if ran > 1 else text
+
+
+def interval_plot(effects: Sequence[Effect], title: str) -> list[dict[str, Any]]:
+    """Plot differences with their intervals; nothing if nothing was run."""
+    rows = [
+        {"name": each.what, "group": name, **ends(test)}
+        for each in effects
+        for score, name in SCORES.items()
+        if (test := each.tests.get(score)) is not None
+    ]
+    note = f"Lines are 95 % intervals, the band is ±{WORTH}; n is the number of seeds."
+    plot = {"kind": "intervals", "title": title, "note": note, "worth": WORTH}
+    plot |= {"label": "points of accuracy", "rows": rows}
+    return [plot] if rows else []
+
+
+def ends(test: Paired) -> dict[str, Any]:
+    """Give a plot the mean, the ends of the interval and the number of seeds."""
+    low, high = (None if e is None else round(e, 2) for e in (test.low, test.high))
+    return {"value": round(test.mean, 2), "low": low, "high": high, "seeds": test.n}
+
+
+def points(test: Paired, seeds: str = "") -> str:
+    """Write a difference with its interval and number of seeds."""
+    inside = [f"95 % interval {interval(test)}"] if test.low is not None else []
+    inside += [seeds] if seeds else []
+    brackets = f" ({', '.join(inside)})" if inside else ""
+    return f"{signed(test.mean)} points{brackets}"
+
+
+def short(test: Paired) -> str:
+    """Write a difference and its interval for a table."""
+    if test.low is None:
+        return signed(test.mean)
+    return f"{signed(test.mean)} ({interval(test)})"
+
+
+def signed(value: float) -> str:
+    """Write a number with its sign, and a real minus.
+
+    >>> signed(-0.25), signed(1.5)
+    ('−0.25', '+1.50')
+    """
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def interval(test: Paired) -> str:
+    """Write the 95 % interval."""
+    assert test.low is not None and test.high is not None
+    return f"{signed(test.low)} to {signed(test.high)}"
+
+
+def preliminary(finding: str) -> str:
+    """Take back what fewer seeds than planned cannot decide.
+
+    >>> preliminary("decided, above zero"), preliminary("undecided")
+    ('too early, above zero so far', 'undecided so far')
+    """
+    start, found, rest = finding.partition("decided, ")
+    return f"too early, {rest} so far" if found and not start else f"{finding} so far"
+
+
+def _finding(test: Paired | None, planned: int) -> str:
+    if test is None:
+        return "not run"
+    found = test.finding(WORTH)
+    return preliminary(found) if 1 < test.n < planned else found

@@ -1,0 +1,134 @@
+"""Write every number that the documentation cites from the records in `results`.
+
+`python -m fedsemi.evidence.publish` does it (`make results`); a test does it again and
+compares. What stands between `<!-- results: NAME -->` and `<!-- end of results -->` is
+written by this module, everything else by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from fedsemi.errors import ConfigError
+from fedsemi.evidence.answer import Answer
+from fedsemi.evidence.answers import answer_of
+from fedsemi.evidence.captions import caption_of, remarks
+from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.figures import CATALOGUE
+from fedsemi.evidence.layout import grid_of
+from fedsemi.evidence.output import write_all
+from fedsemi.evidence.profiles import read_profile
+from fedsemi.evidence.questions import QUESTIONS
+from fedsemi.evidence.records import read_records
+from fedsemi.evidence.render import (
+    answer_markdown,
+    markdown_grid,
+    markdown_table,
+    name_of,
+)
+from fedsemi.evidence.results import Evidence
+from fedsemi.storage import write_whole
+
+PROFILE = "medium"
+PAGES = ("README.md", "docs/results.md")
+_BLOCK = re.compile(
+    r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL
+)
+
+
+def publish(root: Path) -> None:
+    """Write tables, the page and the marked parts of the documentation."""
+    folder = root / "results" / PROFILE
+    source = read_profile(PROFILE)
+    evidence = Evidence(source, source.seeds, read_records(folder))
+    everything = [*QUESTIONS.values(), *CATALOGUE.values()]
+    write_all(folder, everything, evidence, root / "results" / "index.html")
+    for name in PAGES:
+        page = root / name
+        write_whole(page, filled(page.read_text("utf-8"), evidence).encode())
+
+
+def filled(text: str, evidence: Evidence) -> str:
+    """Fill the marked parts of a text."""
+
+    def part(found: re.Match[str]) -> str:
+        start, name, end = found.groups()
+        if name not in _PARTS:
+            raise ConfigError(
+                f"there is no part '{name}' to fill in; known: {', '.join(_PARTS)}",
+                code="FS4104",
+            )
+        return f"{start}{_PARTS[name](evidence)}\n{end}"
+
+    return _BLOCK.sub(part, text)
+
+
+def _answered(evidence: Evidence) -> list[Answer]:
+    found = [answer_of(name, evidence) for name in QUESTIONS]
+    return [each for each in found if each is not None]
+
+
+def _short(evidence: Evidence) -> str:
+    """Answer each question in a line."""
+    return "\n".join(
+        f"- *{each.question}* {each.text[0]}"
+        for each in _answered(evidence)
+        if "-" not in each.name  # a question's own part
+    )
+
+
+def _long(evidence: Evidence) -> str:
+    parts = [
+        f"### {name_of(each)}: {each.question}\n\n{answer_markdown(each)}"
+        for each in _answered(evidence)
+    ]
+    return "\n\n".join(parts)
+
+
+def _tables(evidence: Evidence) -> str:
+    """Write the paper's tables of which something was run, each with its notes."""
+    parts = []
+    for artifact in CATALOGUE.values():
+        grid = grid_of(artifact, evidence)
+        if not grid.compares:
+            continue
+        notes = [f"- {each}" for each in remarks(artifact, evidence)]
+        head = f"### {name_of(artifact)}: {artifact.title}"
+        table = f"{markdown_grid(grid)}\n{caption_of(grid, evidence)}"
+        parts.append("\n\n".join([head, table, "\n".join(notes)]))
+    return "\n\n".join(parts)
+
+
+def _state(evidence: Evidence) -> str:
+    """Say how many runs there are of what each artifact needs."""
+    rows = [
+        (name_of(each), each.title, _seeds(each.settings, evidence))
+        for each in [*QUESTIONS.values(), *CATALOGUE.values()]
+        if evidence.has_some(each)
+    ]
+    missing = [name_of(a) for a in CATALOGUE.values() if not evidence.has_some(a)]
+    table = markdown_table(("artifact", "what", f"runs in `{PROFILE}`"), rows)
+    count = f"{len(evidence.records)} records."
+    return f"{count} Not run at all: {', '.join(missing)}.\n\n{table}"
+
+
+def _seeds(settings: Sequence[Setting], evidence: Evidence) -> str:
+    counts = [len(evidence.found(each)) for each in settings]
+    ran = [each for each in counts if each]
+    most = max(ran)
+    fewest = "" if min(ran) == most else f"{min(ran)} to "
+    seeds = f"{fewest}{most} seed{'s' if most > 1 else ''}"
+    return f"{len(ran)} of {len(counts)} settings, {seeds}"
+
+
+_PARTS: dict[str, Callable[[Evidence], str]] = {
+    "short": _short,
+    "state": _state,
+    "answers": _long,
+    "tables": _tables,
+}
+
+if __name__ == "__main__":
+    publish(Path())

@@ -1,0 +1,115 @@
+// Charts of the questions: differences with intervals, a map of them, a dose.
+
+const MINUS = "−";
+const signed = (value, digits = 1) => (value < 0 ? MINUS : "+") + Math.abs(value).toFixed(digits);
+const axisNumber = (value) => String(+value.toPrecision(3)).replace("-", MINUS);
+
+function axisAlong(picture, { x, low, high, y, label, count, top }) {
+  for (const value of ticks(low, high, count)) {
+    picture.append(draw("line", { class: "axis", x1: x(value), x2: x(value), y1: top, y2: y }));
+    picture.append(draw("text", { x: x(value), y: y + 15, "text-anchor": "middle", class: "soft" }, axisNumber(value)));
+  }
+  picture.append(draw("text", { x: (x(low) + x(high)) / 2, y: y + 31, "text-anchor": "middle", class: "soft" }, label));
+}
+
+// A line for each difference and score; names stand above their lines where it is narrow.
+function intervalChart({ rows, worth, label }) {
+  return (width) => {
+    const names = [...new Set(rows.map((r) => r.name))], groups = [...new Set(rows.map((r) => r.group))];
+    const narrow = width < 520, above = narrow ? 19 : 0, step = above + 16 * groups.length + 8;
+    const left = narrow ? 10 : Math.min(width * 0.42, 14 + Math.max(...names.map((name) => textWidth(name, 11.5))));
+    const right = narrow ? 52 : 96, top = 4, bottom = top + step * names.length;
+    const ends = rows.flatMap((r) => [r.value, r.low, r.high]).filter(known).concat(0, worth ? [worth, -worth] : []);
+    const pad = (Math.max(...ends) - Math.min(...ends) || 1) * 0.05;
+    const low = Math.min(...ends) - pad, high = Math.max(...ends) + pad;
+    const x = (v) => left + ((v - low) / (high - low)) * (width - left - right);
+    const picture = draw("svg", { width, height: bottom + 38, viewBox: `0 0 ${width} ${bottom + 38}` });
+    if (worth) picture.append(draw("rect", { x: x(-worth), y: top, width: x(worth) - x(-worth), height: bottom - top, class: "worth" }));
+    axisAlong(picture, { x, low, high, y: bottom, top, label, count: Math.min(7, (width - left - right) / 60) });
+    picture.append(draw("line", { class: "zero", x1: x(0), x2: x(0), y1: top, y2: bottom }));
+    names.forEach((name, i) => {
+      const start = top + i * step;
+      const place = narrow ? { x: left, y: start + 14 } : { x: left - 8, y: start + step / 2 + 4, "text-anchor": "end" };
+      picture.append(draw("text", { ...place, class: "over" }, shorten(name, Math.floor((narrow ? width : left) / 6.4))));
+      groups.forEach((group, g) => {
+        const row = rows.find((r) => r.name === name && r.group === group);
+        if (row) intervalRow(picture, row, { x, y: start + above + 12 + g * 16, color: COLORS[g], hollow: g > 0, end: width - right, narrow });
+      });
+    });
+    return picture;
+  };
+}
+
+function intervalRow(picture, row, { x, y, color, hollow, end, narrow }) {
+  const node = draw("g");
+  if (known(row.low)) node.append(draw("path", { d: `M${x(row.low)} ${y}H${x(row.high)}`, stroke: color, "stroke-width": 2.4 }));
+  node.append(draw("circle", { cx: x(row.value), cy: y, r: 4.2, fill: hollow ? "var(--panel)" : color, stroke: color, "stroke-width": 2 }));
+  const told = `${signed(row.value, 2)}${known(row.low) ? ` (${signed(row.low, 2)} to ${signed(row.high, 2)})` : ""}${row.seeds ? `, n = ${row.seeds}` : ""}`;
+  node.append(draw("title", {}, `${row.name}, ${row.group}: ${told}`));
+  node.append(draw("text", { x: end + 8, y: y + 4, "font-size": 11, class: "soft" }, narrow || !row.seeds ? signed(row.value) : `${signed(row.value)}, n = ${row.seeds}`));
+  picture.append(node);
+}
+
+// Blue above zero, orange below, pale in between; the frame says that zero is excluded.
+const ABOVE = { light: [[226, 238, 250], [33, 113, 181]], dark: [[28, 56, 88], [90, 170, 225]] };
+const BELOW = { light: [[252, 236, 214], [201, 122, 0]], dark: [[74, 52, 20], [245, 180, 60]] };
+
+function differenceMap({ rows, columns, cells, rowLabel, worth }) {
+  return (width) => {
+    const narrow = width < 520, left = 24, head = 40, tall = narrow ? 70 : 54;
+    const cellWidth = Math.max(narrow ? 58 : 76, (width - left - 2) / columns.length);
+    const full = left + cellWidth * columns.length + 2, height = head + tall * rows.length + 2;
+    const picture = draw("svg", { width: full, height, viewBox: `0 0 ${full} ${height}` });
+    picture.append(draw("text", { x: 0, y: 12, class: "soft" }, `${rowLabel} ↓`));
+    columns.forEach((name, c) => picture.append(draw("text", { x: left + (c + 0.5) * cellWidth, y: head - 8, "text-anchor": "middle", "font-size": narrow ? 10 : 12 }, name)));
+    const most = Math.max(worth, ...cells.flat().filter(known).map((c) => Math.abs(c.value)));
+    rows.forEach((name, r) => {
+      picture.append(draw("text", { x: left - 8, y: head + (r + 0.5) * tall + 4, "text-anchor": "end" }, name));
+      columns.forEach((column, c) => mapCell(picture, cells[r][c], { x: left + c * cellWidth, y: head + r * tall, width: cellWidth - 3, height: tall - 3, most, worth, narrow }));
+    });
+    return picture;
+  };
+}
+
+function mapCell(picture, cell, { x, y, width, height, most, worth, narrow }) {
+  const box = draw("rect", { x: x + 1, y: y + 1, width, height, rx: 3, fill: "var(--empty)" });
+  picture.append(box);
+  const middle = { x: x + 1 + width / 2, "text-anchor": "middle" };
+  if (!cell) { picture.append(draw("text", { ...middle, y: y + height / 2 + 5, class: "soft" }, "not run")); return; }
+  const inks = ["light", "dark"].map((scheme) => shade(Math.abs(cell.value) <= worth ? 0 : Math.abs(cell.value) / most, (cell.value < 0 ? BELOW : ABOVE)[scheme]));
+  paint(box, ...inks.map(rgb));
+  const excluded = known(cell.low) && (cell.low > 0 || cell.high < 0);
+  if (excluded) { box.setAttribute("stroke", "var(--text)"); box.setAttribute("stroke-width", 2); }
+  const [low, high] = known(cell.low) ? [`${signed(cell.low)} to`, signed(cell.high)] : ["no", "interval"];
+  const lines = [signed(cell.value), ...(narrow ? [low, high] : [`${low} ${high}`]), `n = ${cell.seeds}`];
+  lines.forEach((text, i) => {
+    const at = y + height / 2 + 6 + (i - (lines.length - 1) / 2) * 14;
+    const node = draw("text", { ...middle, y: at, "font-size": i ? 10.5 : 15, "font-weight": i ? 400 : 600 }, text);
+    paint(node, ...inks.map(inkOn));
+    picture.append(node);
+  });
+}
+
+function doseChart({ points, label, unit }) {
+  return (width) => {
+    const height = Math.max(230, Math.min(320, width * 0.55)), box = { left: 48, right: 24, top: 14, bottom: 42 };
+    const span = (key) => {
+      const values = points.map((p) => p[key]), low = Math.min(...values), high = Math.max(...values), pad = (high - low || 1) * 0.12;
+      return [low - pad, high + pad];
+    };
+    const [x0, x1] = span("x"), [y0, y1] = span("y");
+    const x = (v) => box.left + ((v - x0) / (x1 - x0)) * (width - box.left - box.right);
+    const y = (v) => height - box.bottom - ((v - y0) / (y1 - y0)) * (height - box.top - box.bottom);
+    const picture = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+    axisAlong(picture, { x, low: x0, high: x1, y: height - box.bottom, top: box.top, label, count: Math.min(6, width / 80) });
+    for (const value of ticks(y0, y1, 4)) picture.append(draw("text", { x: box.left - 6, y: y(value) + 4, "text-anchor": "end", class: "soft" }, `${axisNumber(value)}${unit}`));
+    picture.append(draw("path", { d: segments(points.map((p) => [x(p.x), y(p.y)])), fill: "none", stroke: "var(--c0)", "stroke-width": 1.5, opacity: 0.5 }));
+    for (const p of points) {
+      const dot = draw("circle", { cx: x(p.x), cy: y(p.y), r: 5, fill: "var(--c0)" });
+      dot.append(draw("title", {}, `power ${p.name}: ${p.y} at a share of ${p.x}`));
+      const last = x(p.x) > width * 0.7;
+      picture.append(dot, draw("text", { x: x(p.x) + (last ? -9 : 9), y: y(p.y) - 8, "text-anchor": last ? "end" : "start" }, `power ${p.name}`));
+    }
+    return picture;
+  };
+}

@@ -1,0 +1,41 @@
+"""Which runs may be continued here, whoever asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fedsemi.errors import ConfigError, StorageError
+from fedsemi.runs.folder import RunFolder
+from fedsemi.text.printable import typed
+
+
+def config_of(run: Path) -> Path:
+    """Return the settings that a run was begun with."""
+    path = run / "config.json"
+    if not path.is_file():
+        raise StorageError(
+            f"'{run}' is not the folder of a run; give what --out named", code="FS1110"
+        )
+    return path
+
+
+def refuse_coordinators_run(run: Path) -> None:
+    """Leave a run alone that only its coordinator can continue."""
+    coordinator = run.absolute().parent
+    if (coordinator / "plan.json").is_file() and (coordinator / "enrolled").is_dir():
+        raise ConfigError(
+            f"'{run}' is the run of a coordinator; continue it with "
+            f"`{typed('fedsemi', 'server', run.parent)}`",
+            code="FS1125",
+        )
+
+
+def refuse_flower_run(folder: RunFolder) -> None:
+    """Refuse a checkpoint that lacks what the sites remember."""
+    memories = {} if folder.start is None else folder.start.memories
+    if any("after" in memory for memory in memories.values()):
+        raise ConfigError(
+            "this run was made on Flower, where the sites keep their memories; begin "
+            "it again with --overwrite",
+            code="FS4110",
+        )

@@ -1,0 +1,114 @@
+"""Methods compared over seeds, with the statistics of the evidence."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.api.conftest import SMALL
+from tests.api.test_settings import ByRoot
+
+import fedsemi
+from fedsemi.errors import ConfigError
+from fedsemi.evidence.records import read_records, score
+
+
+def test_methods_are_compared_with_the_first_over_seeds(
+    arrays: fedsemi.Sites, tmp_path: Path
+) -> None:
+    arms = ["uniform-semi", ByRoot, ("semianagg", {"labeled_share": 0.9})]
+    found = fedsemi.compare(arms, arrays, **SMALL, seeds=2, out=tmp_path)
+    names = [row["method"] for row in found]
+    assert names == [
+        "uniform-semi",
+        f"{ByRoot.__module__}:ByRoot",
+        "semianagg labeled_share=0.9",
+    ]
+    first, _, last = found
+    assert first["difference"] is None and first["verdict"] == ""
+    scores = [
+        score(record, "accuracy") or 0.0
+        for record in read_records(tmp_path).values()
+        if record["arm"] == last["method"]
+    ]
+    assert last["seeds"] == len(scores) == 2
+    assert last["accuracy"] == pytest.approx(statistics.mean(scores) / 100)
+    assert last["accuracy_sd"] == pytest.approx(statistics.stdev(scores) / 100)
+    assert last["difference"] == pytest.approx(last["accuracy"] - first["accuracy"])
+
+
+def test_what_has_a_record_is_not_run_again(
+    arrays: fedsemi.Sites, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small: dict[str, Any] = SMALL | {"seeds": 1, "out": tmp_path}
+    first = fedsemi.compare(["warm-up", "fedavg"], arrays, **small)
+    monkeypatch.setattr("fedsemi.evidence.runner.record_run", None)
+    assert fedsemi.compare(["warm-up", "fedavg"], arrays, **small) == first
+    assert first[1]["verdict"] == "one seed"
+
+
+def test_whole_configs_are_compared(small_config, tmp_path: Path) -> None:
+    last = small_config["stages"][-1]
+    other = small_config | {"stages": [small_config["stages"][0], last | {"rounds": 1}]}
+    other["stages"][-1] = {"method": "fedavg", "rounds": 1}
+    found = fedsemi.compare(
+        [small_config, other], seeds=1, workers=1, progress=False, out=tmp_path
+    )
+    assert [row["method"] for row in found] == ["semianagg", "fedavg"]
+
+
+def test_a_config_is_compared_with_its_bounds(small_config, tmp_path: Path) -> None:
+    found = fedsemi.compare(
+        ["lower", "upper"],
+        small_config,
+        seeds=1,
+        workers=1,
+        progress=False,
+        out=tmp_path,
+    )
+    assert [row["seeds"] for row in found] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("arms", "part"),
+    [
+        ([], "nothing to compare"),
+        (["fedavg", "fedavg"], "there twice"),
+        (["fedavgs"], "did you mean 'fedavg'"),
+        (["upper"], "no upper bound"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    arrays: fedsemi.Sites, arms: list[str], part: str
+) -> None:
+    with pytest.raises(ConfigError, match=part):
+        fedsemi.compare(arms, arrays)
+
+
+def test_methods_need_something_to_be_compared_on() -> None:
+    with pytest.raises(ConfigError, match="Give sites or a config"):
+        fedsemi.compare(["fedavg"])
+
+
+def test_settings_beside_a_config_are_refused(small_config) -> None:
+    with pytest.raises(ConfigError, match="settings go with sites"):
+        fedsemi.compare(["fedavg"], small_config, device="cpu")
+
+
+def test_a_method_whose_code_has_changed_is_run_again(
+    arrays: fedsemi.Sites, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small: dict[str, Any] = SMALL | {"seeds": 1, "out": tmp_path / "records"}
+    monkeypatch.syspath_prepend(tmp_path)
+    for power in ("0.5", "2.0"):
+        (tmp_path / "powers.py").write_text(
+            "import fedsemi\n"
+            "class Power(fedsemi.SemiAveraging):\n"
+            "    def contributions(self, updates):\n"
+            f"        scores = [update.num_pseudo ** {power} for update in updates]\n"
+            "        return fedsemi.shares_by(scores, updates)\n"
+        )
+        fedsemi.compare(["powers:Power"], arrays, **small)
+    assert len(read_records(tmp_path / "records")) == 2

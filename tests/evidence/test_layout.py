@@ -1,0 +1,131 @@
+"""Tables are laid out as in the paper; what is best and what ties is worked by hand."""
+
+from __future__ import annotations
+
+from tests.evidence.by_hand import evidence_of
+
+from fedsemi.evidence.captions import caption_of, remarks
+from fedsemi.evidence.catalogue import Artifact, Cell, Setting, setting
+from fedsemi.evidence.layout import Column, Grid, grid_of
+from fedsemi.evidence.profiles import Profile, read_profile
+from fedsemi.evidence.render import as_markdown, markdown_grid
+from fedsemi.evidence.tables import TABLES
+
+ARMS = ("upper", "uniform", "permuted", "semianagg")
+SCORES = {
+    "upper": [0.90, 0.92, 0.94],
+    "uniform": [0.60, 0.62, 0.70],
+    "permuted": [0.50, 0.52, 0.55],
+    "semianagg": [0.61, 0.63, 0.69],
+}
+
+
+def table(**more: float) -> Artifact:
+    cells = [Cell(arm, setting("isic18", arm), paper=more.get(arm)) for arm in ARMS]
+    return Artifact("table0", "Four rows", tuple(cells))
+
+
+def scored(*arms: str) -> dict[Setting, list[float | None]]:
+    return {setting("isic18", arm): list(SCORES[arm]) for arm in arms}
+
+
+def marks(grid: Grid) -> dict[str, str]:
+    return {entry.cell.row: entry.mark for entry in grid.entries}
+
+
+def test_the_best_is_no_bound_and_ties_are_those_the_test_cannot_tell(
+    tiny: Profile,
+) -> None:
+    # uniform − semianagg = −1, −1, +1: its interval includes zero. permuted is about
+    # 11 to 14 points behind. The upper bound is above all and no method.
+    found = marks(grid_of(table(), evidence_of(tiny, scored(*ARMS))))
+    assert found == {
+        "upper": "",
+        "uniform": "tied",
+        "permuted": "",
+        "semianagg": "best",
+    }
+
+
+def test_the_best_is_found_on_the_seeds_that_all_methods_have(tiny: Profile) -> None:
+    scores = scored("uniform", "semianagg")
+    # A third, lucky seed of one method alone must not make it the best.
+    scores[setting("isic18", "uniform")][2] = 0.99
+    scores[setting("isic18", "semianagg")][2] = None
+    assert marks(grid_of(table(), evidence_of(tiny, scores)))["semianagg"] == "best"
+
+
+def test_one_shared_seed_marks_nothing_and_the_caption_says_so(tiny: Profile) -> None:
+    one: dict[Setting, list[float | None]] = {
+        each: values[:1] for each, values in scored(*ARMS).items()
+    }
+    evidence = evidence_of(tiny, one)
+    grid = grid_of(table(), evidence)
+    assert set(marks(grid).values()) == {""}
+    assert "no best is marked" in caption_of(grid, evidence)
+
+
+def test_markdown_has_methods_as_rows_and_the_papers_number_small(
+    tiny: Profile,
+) -> None:
+    evidence = evidence_of(tiny, scored("uniform", "semianagg"))
+    text = markdown_grid(grid_of(table(semianagg=72.24), evidence))
+    assert "| method | ISIC-18, Acc |" in text
+    # 61, 63, 69: mean 64.3, deviation sqrt(52 / 3).
+    assert "| semianagg | **64.3** ± 4.2 <sub>72.24</sub> |" in text
+    assert "| uniform | 64.0 ± 5.3 ≈ |" in text and "| upper | – |" in text
+
+
+def test_seeds_stand_in_the_caption_and_where_they_differ_in_the_cell(
+    tiny: Profile,
+) -> None:
+    scores = scored(*ARMS)
+    scores[setting("isic18", "permuted")] = [0.5, 0.52]
+    evidence = evidence_of(tiny, scores)
+    grid = grid_of(table(), evidence)
+    assert "3 seeds where no other number (n) is given, profile smoke" in caption_of(
+        grid, evidence
+    )
+    assert "51.0 ± 1.4 (n = 2)" in markdown_grid(grid)
+
+
+def test_columns_without_runs_are_named_and_not_shown() -> None:
+    medium = read_profile("medium")  # in `smoke` all data sets are the same
+    evidence = evidence_of(medium, {setting("isic18", "semianagg"): [0.5, 0.6]})
+    grid = grid_of(TABLES["table1"], evidence)
+    assert [each.columns for each in grid.panels] == [(Column("ISIC-18", "Acc"),)]
+    assert grid.missing == ("SVHN", "CIFAR-100", "CIFAR-100-LT")
+
+
+def test_a_wide_table_is_broken_between_conditions_as_in_the_paper(
+    tiny: Profile,
+) -> None:
+    settings = TABLES["table4"].settings
+    grid = grid_of(TABLES["table4"], evidence_of(tiny, {s: [0.5] for s in settings}))
+    first, second = ([name for name, _ in panel.groups] for panel in grid.panels)
+    assert first == [f"ISIC-18, {n} clients" for n in (5, 10, 25, 50)]
+    assert second == [f"ISIC-18, alpha {a}" for a in (0.1, 0.5, 0.8, 2)]
+
+
+def test_notes_are_sentences_about_somebody_and_no_codes(tiny: Profile) -> None:
+    evidence = evidence_of(tiny, {setting("isic18", "semianagg"): [0.5, 0.6]})
+    text = as_markdown(TABLES["table1"], evidence)
+    assert "- IsoFed (our reading): Our reading, not the authors' code." in text
+    assert "- ISIC-18: Split by image:" in text and "rscfed-c100" not in text
+    assert "- Guard off: shares are those that each method defines." in text
+
+
+def test_the_setting_is_told_from_the_records(tiny: Profile) -> None:
+    evidence = evidence_of(tiny, {setting("isic18", "semianagg"): [0.5]})
+    (first, *_) = remarks(table(), evidence)
+    assert first.startswith("ISIC-18: 4,700 training images")
+    assert "at 10 clients, 5.0 % of them labeled (seed 1)" in first
+    assert "1 + 2 rounds (warm-up first)" in first and "flexmatch" in first
+
+
+def test_seeds_beyond_those_asked_for_are_found_as_long_as_they_follow(
+    tiny: Profile,
+) -> None:
+    one = setting("isic18", "semianagg")
+    evidence = evidence_of(tiny, {one: [0.5, 0.6, None, 0.8]})
+    assert list(evidence.found(one)) == [1, 2]

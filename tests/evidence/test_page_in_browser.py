@@ -1,0 +1,39 @@
+"""The page of results in a real browser, on a phone and on a desk."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from tests.report.browser import CHROMIUM, Browser
+
+import fedsemi
+
+PAGE = Path(fedsemi.__file__).parents[2] / "results" / "index.html"
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+@pytest.mark.parametrize("width", [390, 1200])
+def test_nothing_is_wider_than_the_screen_and_every_link_leads_somewhere(
+    tmp_path: Path, width: int
+) -> None:
+    with Browser(tmp_path) as browser:
+
+        def asked(expression: str) -> object:
+            found = browser("Runtime.evaluate", expression=expression)["result"]
+            return found.get("value")
+
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        browser("Emulation.setDeviceMetricsOverride", **size)
+        browser("Page.navigate", url=PAGE.as_uri())
+        end = time.monotonic() + 30
+        while not asked("document.querySelectorAll('figure svg').length"):
+            assert time.monotonic() < end, "no chart was drawn"
+            time.sleep(0.1)
+        assert asked("document.documentElement.scrollWidth") == width
+        links = "[...document.querySelectorAll('nav a, .overview a')]"
+        assert asked(f"{links}.length > 8")
+        lost = f"{links}.filter((a) => !document.querySelector(a.hash)).length"
+        assert asked(lost) == 0
+        assert asked("document.querySelectorAll('.question').length") == 6

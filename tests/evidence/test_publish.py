@@ -1,0 +1,59 @@
+"""Every number in README and docs is what the records say, written by a command."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import fedsemi
+from fedsemi.errors import ConfigError
+from fedsemi.evidence.profiles import read_profile
+from fedsemi.evidence.publish import PAGES, filled, publish
+from fedsemi.evidence.results import Evidence
+
+ROOT = Path(fedsemi.__file__).parents[2]
+
+
+def test_what_is_published_is_what_the_records_say(tmp_path: Path) -> None:
+    for name in PAGES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "results/medium/runs", tmp_path / "results/medium/runs")
+    publish(tmp_path)
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) > len(PAGES) + len(
+        list((ROOT / "results/medium/runs").iterdir())
+    )
+    for path in written:
+        name = path.relative_to(tmp_path)
+        assert path.read_bytes() == (ROOT / name).read_bytes(), f"{name}: make results"
+
+
+def test_nothing_is_left_from_records_that_are_gone() -> None:
+    endings = {"md", "csv", "tex"}
+    beside = {
+        p.stem for p in (ROOT / "results/medium").iterdir() if p.suffix[1:] in endings
+    }
+    page = (ROOT / "results/index.html").read_text("utf-8")
+    for name in beside:
+        shown = name.upper().replace("-DOSE", ", dose").replace("TABLE", "Table ")
+        assert shown.replace("FIG", "Figure ") in page
+
+
+def test_only_marked_parts_of_a_text_are_written() -> None:
+    evidence = Evidence(read_profile("medium"), 1, {})
+    text = "before\n<!-- results: short -->\nformer\n<!-- end of results -->\nafter\n"
+    made = filled(text, evidence)
+    assert made.startswith("before\n<!-- results: short -->\n- *Do SemiAnAgg's")
+    assert made.endswith("\n<!-- end of results -->\nafter\n") and "former" not in made
+    assert filled(made, evidence) == made
+
+
+def test_a_part_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"no part 'shrot'.*short"):
+        filled(
+            "<!-- results: shrot -->\n<!-- end of results -->",
+            Evidence(read_profile("medium"), 1, {}),
+        )
