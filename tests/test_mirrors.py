@@ -60,6 +60,7 @@ ELSEWHERE = {
     "run": ("test_workers", "the rounds of a simulation, by all engines"),
     "engine": ("test_workers", "the interface, by everything that has it"),
     "folder": ("test_resume", "by runs that are stopped and go on"),
+    "folder_files": ("test_folder", "with the folder that they lie in"),
     "hello": ("test_greeting", "the words of the greeting"),
     "introduction": ("test_roster", "what a site says of itself when it joins"),
     "manifest": ("test_resume", "what lets a run go on"),

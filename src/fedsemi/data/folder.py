@@ -18,12 +18,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fedsemi.data.checksums import MANIFEST, Entry, differs, read_manifest
+from fedsemi.data.checksums import Entry
 from fedsemi.data.client import Client
 from fedsemi.data.dataset import UNKNOWN, ImageSet
-from fedsemi.data.decode import Bytes, Pixels, decode, is_image
+from fedsemi.data.decode import Bytes, Pixels, decode
+from fedsemi.data.folder_files import hashed, listed, passed_over, unverified
 from fedsemi.data.folder_labels import (
-    LABELS_FILE,
     Known,
     known_labels,
     refuse_foreign,
@@ -31,7 +31,7 @@ from fedsemi.data.folder_labels import (
 from fedsemi.data.held_out import hold_out
 from fedsemi.data.label_table import FOREIGN, LeftOut
 from fedsemi.data.readers.files import kept
-from fedsemi.data.safe_files import Refused, read_regular, walk
+from fedsemi.data.safe_files import Refused, read_regular
 from fedsemi.data.site_settings import SitesSettings, existing
 from fedsemi.errors import DataError
 from fedsemi.text.printable import printable
@@ -107,14 +107,14 @@ def read_site(
     """
     folder = existing(folder)
     name = folder.resolve().name
-    files, left_out = _listed(folder, name)
+    files, left_out = listed(folder, name)
     labels = known_labels(folder, name, settings, files)
     if not lenient:
         refuse_foreign(labels.left_out, settings.classes)
     usable = [file for file in files if file not in labels.faulty]
-    entries, refused = _hashed(folder, usable)
+    entries, refused = hashed(folder, usable)
     if settings.verify != "off":
-        refused |= _unverified(folder, entries, settings)
+        refused |= unverified(folder, entries, settings)
     usable = [file for file in usable if file not in refused]
     table = _decoded(folder, usable, entries, settings.pixels(side))
     found = zip(usable, table.facts, strict=True)
@@ -178,60 +178,6 @@ class _Table:
     facts: list[_Fact]
     images: Bytes
     """[N, C, side, side], rows of refused files undefined"""
-
-
-def _listed(folder: Path, site: str) -> tuple[list[str], list[LeftOut]]:
-    files, left_out = [], []
-    for name, regular in walk(folder):
-        if is_image(name) and regular:
-            files.append(name)
-        elif not regular and (folder / name).is_dir():
-            reason = "is a link to a folder; what is behind it is not read"
-            left_out.append(LeftOut(site, name, "FS3102", reason))
-        elif is_image(name):
-            reason = "is not a regular file (a link, pipe or device)"
-            left_out.append(LeftOut(site, name, "FS3102", reason))
-    return files, left_out
-
-
-def passed_over(folder: Path) -> Counter[str]:
-    """Count the files that do not claim to be pictures, by their endings."""
-    other = (name for name, regular in walk(folder) if regular and not is_image(name))
-    names = (name.rsplit("/", 1)[-1] for name in other)
-    return Counter(
-        f".{name.rsplit('.', 1)[-1].lower()}" if "." in name else "no ending"
-        for name in names
-        if name not in (LABELS_FILE, MANIFEST)
-    )
-
-
-def _hashed(
-    folder: Path, files: Sequence[str]
-) -> tuple[dict[str, Entry], dict[str, tuple[str, str]]]:
-    def one(name: str) -> Entry | tuple[str, str]:
-        try:
-            content = read_regular(folder, name)
-        except Refused as error:
-            return error.code, str(error)
-        return Entry(len(content), hashlib.sha256(content).hexdigest())
-
-    with ThreadPoolExecutor(cpu_count()) as pool:
-        found = dict(zip(files, pool.map(one, files), strict=True))
-    entries = {name: it for name, it in found.items() if isinstance(it, Entry)}
-    refused = {name: it for name, it in found.items() if not isinstance(it, Entry)}
-    return entries, refused
-
-
-def _unverified(
-    folder: Path, entries: dict[str, Entry], settings: SitesSettings
-) -> dict[str, tuple[str, str]]:
-    known = read_manifest(folder)
-    faults = {
-        name: differs(known, name, found, settings.verify == "full")
-        for name, found in entries.items()
-    }
-    missing = {name: "is missing" for name in known if name not in entries}
-    return {name: ("FS3101", why) for name, why in (faults | missing).items() if why}
 
 
 def _decoded(
