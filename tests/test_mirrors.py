@@ -18,6 +18,7 @@ ELSEWHERE = {
     "__main__": ("test_train", "two lines, which every started command runs"),
     "adaptive": ("test_attacks", "attacks are tested one beside the other"),
     "allocator": ("test_many_clients", "a call of the C library; memory is measured"),
+    "answer": ("test_answers_weights", "a record; how effects make one is seen there"),
     "attack_suite": ("test_attacks", "attacks are tested one beside the other"),
     "attacked": ("test_attacks", "attacks are tested one beside the other"),
     "base": ("test_information", "an interface; what all objectives share"),

@@ -25,7 +25,7 @@ from fedsemi.deployment.coordinator.roster import Roster
 from fedsemi.deployment.coordinator.strategy import MethodStrategy
 from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.one_machine.simulate import dealt
-from fedsemi.engine import Engine, Wrapped
+from fedsemi.engine import Engine, WrappedEngine
 from fedsemi.engines import InProcess, Workers
 from fedsemi.messages import Answer, ClientInfo, Task, Update
 from fedsemi.method import Method
@@ -61,7 +61,7 @@ class Events:
         return replace(update, weights=bad)
 
 
-class Eventful(Wrapped):
+class Eventful(WrappedEngine):
     """An engine on this machine to which these things happen."""
 
     def __init__(self, engine: Engine, events: Events) -> None:

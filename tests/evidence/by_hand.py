@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.answer import Answer
+from fedsemi.evidence.answers import answer_of
+from fedsemi.evidence.catalogue import Setting, setting
 from fedsemi.evidence.jobs import Job, Source, job_of
+from fedsemi.evidence.questions import MAIN
 from fedsemi.evidence.results import Evidence
+
+Scores = dict[Setting, list[float | None]]
 
 SITES = 9
 """Unlabeled; site 1 alone holds the second half of the classes."""
@@ -51,9 +56,31 @@ def evidence_of(
 ) -> Evidence:
     """Give settings their accuracies, that of seed 1 first; None was not run."""
     records = {}
-    for setting, values in scores.items():
+    for each, values in scores.items():
         for seed, value in enumerate(values, start=1):
             if value is not None:
-                job = job_of(setting, seed, source)
+                job = job_of(each, seed, source)
                 records[job.key] = record_of(job, value, lead)
     return Evidence(source, 1, records)
+
+
+def answer(name: str, evidence: Evidence) -> Answer:
+    """Answer a question."""
+    found = answer_of(name, evidence)
+    assert found is not None
+    return found
+
+
+def svhn(**scores: list[float | None]) -> Scores:
+    """Name the arms of the paper's setting, with _ for -."""
+    return {
+        setting("svhn", arm.replace("_", "-")): some for arm, some in scores.items()
+    }
+
+
+def mnist(**scores: list[float | None]) -> Scores:
+    """Name the arms of the cell where one site alone holds digits."""
+    return {
+        setting("mnist", arm.replace("_", "-"), **MAIN): some
+        for arm, some in scores.items()
+    }

@@ -46,3 +46,8 @@ def plan(tiny: Profile, table: Artifact, tmp_path: Path) -> Plan:
 @pytest.fixture
 def runner(plan: Plan) -> Runner:
     return Runner(plan, "smoke", 1, Console(quiet=True))
+
+
+@pytest.fixture(scope="session")
+def medium() -> Profile:
+    return read_profile("medium")

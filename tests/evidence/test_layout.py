@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.evidence.by_hand import evidence_of
 
-from fedsemi.evidence.captions import caption_of, remarks
+from fedsemi.evidence.captions import caption_of
 from fedsemi.evidence.catalogue import Artifact, Cell, Setting, setting
 from fedsemi.evidence.layout import Column, Grid, grid_of
 from fedsemi.evidence.profiles import Profile, read_profile
-from fedsemi.evidence.render import as_markdown, markdown_grid
+from fedsemi.evidence.render import markdown_grid
 from fedsemi.evidence.tables import TABLES
 
 ARMS = ("upper", "uniform", "permuted", "semianagg")
@@ -105,22 +105,6 @@ def test_a_wide_table_is_broken_between_conditions_as_in_the_paper(
     first, second = ([name for name, _ in panel.groups] for panel in grid.panels)
     assert first == [f"ISIC-18, {n} clients" for n in (5, 10, 25, 50)]
     assert second == [f"ISIC-18, alpha {a}" for a in (0.1, 0.5, 0.8, 2)]
-
-
-def test_notes_are_sentences_about_somebody_and_no_codes(tiny: Profile) -> None:
-    evidence = evidence_of(tiny, {setting("isic18", "semianagg"): [0.5, 0.6]})
-    text = as_markdown(TABLES["table1"], evidence)
-    assert "- IsoFed (our reading): Our reading, not the authors' code." in text
-    assert "- ISIC-18: Split by image:" in text and "rscfed-c100" not in text
-    assert "- Guard off: shares are those that each method defines." in text
-
-
-def test_the_setting_is_told_from_the_records(tiny: Profile) -> None:
-    evidence = evidence_of(tiny, {setting("isic18", "semianagg"): [0.5]})
-    (first, *_) = remarks(table(), evidence)
-    assert first.startswith("ISIC-18: 4,700 training images")
-    assert "at 10 clients, 5.0 % of them labeled (seed 1)" in first
-    assert "1 + 2 rounds (warm-up first)" in first and "flexmatch" in first
 
 
 def test_seeds_beyond_those_asked_for_are_found_as_long_as_they_follow(

@@ -134,6 +134,14 @@ def test_an_empty_one_that_is_filled_is_the_same_network(name: str) -> None:
     assert digest(spec.empty().state_dict()) == digest(spec.empty().state_dict())
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+def test_it_is_traced_for_export_without_a_warning() -> None:
+    model = ModelSpec("own_nets:Whole", 5, 3, image_size=8).build(0).eval()
+    images = torch.rand(2, 3, 8, 8)
+    traced = torch.jit.trace(model.encoder, images)
+    assert torch.equal(traced(images), model.features(images))
+
+
 def test_width_and_own_settings_reach_the_network() -> None:
     wide = ModelSpec("own_nets:Whole", 5, 3, width=6, image_size=8)
     assert wide.num_features == 6

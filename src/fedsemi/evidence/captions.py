@@ -82,16 +82,14 @@ def _datasets(records: Sequence[Record]) -> list[str]:
 def _setting(records: Sequence[Record], dataset: str) -> str:
     """Describe the runs on a data set by the record of a method, if there is one."""
     some = [record for record in records if record.get("dataset") == dataset]
-    record = max(some, key=lambda each: "learner" in each["config"]["stages"][-1])
+    record = max(some, key=lambda each: bool(_selection(each)))
     config = record["config"]
     local, model, stages = config["local"], config["model"], config["stages"]
     owned = [o["num_labeled"] + o["num_unlabeled"] for o in record["owns"].values()]
     width = f" of width {model['width']}" if model["width"] else ""
     size = config["data"]["image_size"]
     pixels = f" of {size} pixels" if size else ""
-    learner = ""
-    if chosen := stages[-1].get("learner"):
-        learner = f", {chosen['selection']} with a cutoff of {chosen['cutoff']}"
+    learner = _selection(record)
     labeled = f"{100 * record['labeled_share']:.1f} %"
     rounds = " + ".join(str(stage["rounds"]) for stage in stages)
     return (
@@ -100,6 +98,14 @@ def _setting(records: Sequence[Record], dataset: str) -> str:
         f"{model['name']}{width}, {rounds} rounds (warm-up first), {local['loss']} "
         f"on labels{learner}, {config.get('precision', 'float32')}."
     )
+
+
+def _selection(record: Record) -> str:
+    """Name the local learner that averaging methods share; others have their own."""
+    chosen = record["config"]["stages"][-1].get("learner") or {}
+    if "selection" not in chosen:
+        return ""
+    return f", {chosen['selection']} with a cutoff of {chosen['cutoff']}"
 
 
 def _about_whom(artifact: Artifact, note: str) -> str:

@@ -106,7 +106,7 @@ def _state(evidence: Evidence) -> str:
     rows = [
         (name_of(each), each.title, _seeds(each.settings, evidence))
         for each in [*QUESTIONS.values(), *CATALOGUE.values()]
-        if evidence.has_some(each)
+        if each.settings and evidence.has_some(each)
     ]
     missing = [name_of(a) for a in CATALOGUE.values() if not evidence.has_some(a)]
     table = markdown_table(("artifact", "what", f"runs in `{PROFILE}`"), rows)

@@ -62,8 +62,9 @@ class Evidence:
         }
 
     def has_some(self, artifact: Artifact) -> bool:
-        """Tell whether anything that an artifact needs was run."""
-        return any(self.found(setting) for setting in artifact.settings)
+        """Tell whether anything that an artifact needs was run, if it needs a run."""
+        settings = artifact.settings
+        return not settings or any(self.found(setting) for setting in settings)
 
     def scores(
         self, setting: Setting, metric: str, source: str = "result"

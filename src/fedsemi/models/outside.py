@@ -76,7 +76,8 @@ class OutsideEncoder(nn.Module):
         """Return the feature of each image, `[B, d]`."""
         # Views are laid out channels last, on which `x.view(len(x), -1)` would fail.
         images = images.contiguous()
-        if self.num_features and not len(images):
+        exporting = torch.jit.is_tracing()  # type: ignore[no-untyped-call,attr-defined]
+        if self.num_features and not exporting and not len(images):
             # `x.view(len(x), -1)` fails on a batch of nothing, too.
             return images.new_zeros(0, self.num_features)
         network: Any = self.network

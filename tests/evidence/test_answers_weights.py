@@ -1,0 +1,60 @@
+"""Q1 and Q2, worked by hand."""
+
+from __future__ import annotations
+
+from tests.evidence.by_hand import answer, evidence_of, mnist, svhn
+
+from fedsemi.evidence.catalogue import setting
+from fedsemi.evidence.profiles import Profile
+from fedsemi.evidence.questions import MAIN
+
+
+def test_the_first_question_is_a_paired_difference_with_its_interval(
+    medium: Profile,
+) -> None:
+    # Differences 1, 2, 3 points in three of five seeds: 2 ± 4.3027 / sqrt 3.
+    scores = svhn(semianagg=[0.51, 0.62, 0.73], uniform=[0.50, 0.60, 0.70])
+    found = answer("q1", evidence_of(medium, scores, lead=0.01))
+    numbers = "+2.00 points (95 % interval −0.48 to +4.48, 3 of 5 seeds so far)"
+    assert found.text[0].startswith(f"SemiAnAgg − uniform, SVHN: {numbers}")
+    assert found.finding == "undecided so far"
+    # A deviation of one point: 2.1009 / sqrt 18 is the first below half a point.
+    assert "takes about 18 seeds, 15 more, a rough figure from so few" in found.text[1]
+
+
+def test_before_the_planned_seeds_nothing_is_called_decided(medium: Profile) -> None:
+    scores = svhn(semianagg=[0.52, 0.62, 0.721], uniform=[0.50, 0.60, 0.70])
+    found = answer("q1", evidence_of(medium, scores))
+    assert found.finding == "too early, above zero so far"
+    assert not any("decided" in part for part in found.text)
+
+
+def test_a_planned_number_of_seeds_decides(medium: Profile) -> None:
+    ours = [0.51, 0.62, 0.71, 0.81, 0.92]
+    scores = svhn(semianagg=[*ours], uniform=[0.50, 0.60, 0.70, 0.80, 0.90])
+    found = answer("q1", evidence_of(medium, scores))
+    assert found.finding == "decided, above zero" and "so far" not in found.text[0]
+    assert found.rows[0][1] == "5 seeds"
+
+
+def test_where_equal_shares_stand_between_the_bounds_is_told(medium: Profile) -> None:
+    scores = svhn(uniform=[0.80], upper=[0.90], semianagg=[0.80])
+    scores[setting("svhn", "warm-up")] = [0.60]
+    found = answer("q1", evidence_of(medium, scores))
+    # (80 - 60) / (90 - 60).
+    assert "uniform weights close 67 % of the gap" in found.text[-1]
+
+
+def test_a_bound_that_is_none_is_called_so(medium: Profile) -> None:
+    scores = mnist(uniform=[0.80], upper=[0.65], semianagg=[0.80])
+    scores[setting("mnist", "warm-up", **MAIN)] = [0.60]
+    found = answer("q2", evidence_of(medium, scores))
+    assert "all labels (65.0 %, 1 seed) is no upper bound" in found.text[-1]
+
+
+def test_bounds_are_in_the_table_and_not_in_the_plot(medium: Profile) -> None:
+    scores = svhn(uniform=[0.8], upper=[0.9], semianagg=[0.8], lower=[0.6])
+    found = answer("q1", evidence_of(medium, scores))
+    assert len(found.rows) == 3
+    (plot,) = found.plots
+    assert {row["name"] for row in plot["rows"]} == {"SemiAnAgg − uniform, SVHN"}

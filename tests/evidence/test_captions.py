@@ -1,0 +1,36 @@
+"""What a reader must know stands at the table, in words."""
+
+from __future__ import annotations
+
+from tests.evidence.by_hand import evidence_of
+
+from fedsemi.evidence.captions import remarks
+from fedsemi.evidence.catalogue import Artifact, Cell, setting
+from fedsemi.evidence.profiles import Profile
+from fedsemi.evidence.render import as_markdown
+from fedsemi.evidence.tables import TABLES
+
+
+def test_notes_are_sentences_about_somebody_and_no_codes(tiny: Profile) -> None:
+    evidence = evidence_of(tiny, {setting("isic18", "semianagg"): [0.5, 0.6]})
+    text = as_markdown(TABLES["table1"], evidence)
+    assert "- IsoFed (our reading): Our reading, not the authors' code." in text
+    assert "- ISIC-18: Split by image:" in text and "rscfed-c100" not in text
+    assert "- Guard off: shares are those that each method defines." in text
+
+
+def test_the_setting_is_told_from_the_records(tiny: Profile) -> None:
+    evidence = evidence_of(tiny, {setting("isic18", "semianagg"): [0.5]})
+    (first, *_) = remarks(TABLES["table3"], evidence)
+    assert first.startswith("ISIC-18: 4,700 training images")
+    assert "at 10 clients, 5.0 % of them labeled (seed 1)" in first
+    assert "1 + 2 rounds (warm-up first)" in first and "flexmatch" in first
+
+
+def test_a_method_with_a_learner_of_its_own_has_a_setting_too(tiny: Profile) -> None:
+    # The learner of SSIL-CDM selects by other rules than a cutoff.
+    for arm in ("ssil-cdm", "rscfed", "upper"):
+        evidence = evidence_of(tiny, {setting("isic18", arm): [0.5]})
+        table = Artifact("t", "", (Cell("x", setting("isic18", arm)),))
+        first, *_ = remarks(table, evidence)
+        assert first.startswith("ISIC-18: 4,700") and "cutoff" not in first

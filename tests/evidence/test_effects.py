@@ -1,0 +1,39 @@
+"""An effect in words, in a row and in a plot, worked by hand."""
+
+from __future__ import annotations
+
+from fedsemi.evidence.effects import Effect, interval_plot, rows_of, said_of
+from fedsemi.evidence.stats import paired
+
+# Differences 1, 2, 3: 2 ± 4.3027 / sqrt 3 = 2 ± 2.484, a deviation of one.
+TEST = paired([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
+EARLY = Effect("a − b", {"accuracy": TEST, "running_mean.accuracy": None}, planned=5)
+MISSING = Effect("c − b", {"accuracy": None, "running_mean.accuracy": None}, planned=5)
+
+
+def test_a_row_has_seeds_interval_finding_and_the_seeds_it_takes() -> None:
+    numbers = ("+2.00 (−0.48 to +4.48)", "–", "undecided so far", "18")
+    assert EARLY.row == ("a − b", "3 of 5 seeds so far", *numbers)
+
+
+def test_the_planned_seeds_make_a_finding_final() -> None:
+    done = Effect("a − b", EARLY.tests, planned=3)
+    assert (done.progress, done.finding) == ("3 seeds", "undecided")
+    assert done.sentence.endswith("to +4.48, 3 seeds), undecided.")
+
+
+def test_the_outlook_ends_when_the_interval_is_narrow_enough() -> None:
+    narrow = paired([1.0, 1.01, 1.02], [0.0, 0.0, 0.0])
+    assert Effect("a − b", {"accuracy": narrow}, planned=3).outlook == ""
+    assert "takes about 18 seeds, 15 more" in EARLY.outlook
+
+
+def test_what_was_not_run_is_said_and_has_no_row_and_no_line() -> None:
+    assert MISSING.sentence == "c − b: not run yet (0 of 5 seeds so far)."
+    assert rows_of([EARLY, MISSING]) == (EARLY.row,)
+    assert said_of([EARLY, MISSING]) == (
+        "1 comparison by each score, 1 more not run yet."
+    )
+    (plot,) = interval_plot([EARLY, MISSING], "A")
+    assert [row["name"] for row in plot["rows"]] == ["a − b"]
+    assert interval_plot([MISSING], "A") == []
