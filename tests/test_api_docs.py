@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import fedsemi
+from fedsemi.plugins.registry import REGISTRIES
 
 PAGE = Path(__file__).parents[1] / "docs" / "api.md"
 TEXT = PAGE.read_text("utf-8")
@@ -32,6 +33,8 @@ def test_the_snippets_run_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for registry in REGISTRIES.values():  # what the snippets add stays here
+        monkeypatch.setattr(registry, "_added", dict(registry.added))
     names: dict[str, object] = {"__name__": "snippets"}
     for number, code in enumerate(snippets(TEXT)):
         exec(compile(code, f"{PAGE.name} snippet {number}", "exec"), names)

@@ -9,6 +9,7 @@ import pytest
 
 import fedsemi
 from fedsemi.api.tables import Rows
+from fedsemi.plugins.registry import REGISTRIES
 
 SMALL: dict[str, Any] = {
     "model": {"name": "resnet8", "width": 4},
@@ -43,6 +44,13 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> fedsemi.Run:
     )
     out = tmp_path_factory.mktemp("api") / "run"
     return fedsemi.simulate(sites, **SMALL, out=out)
+
+
+@pytest.fixture(autouse=True)
+def _own_things_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave methods, networks and data sets of one test to that test."""
+    for registry in REGISTRIES.values():
+        monkeypatch.setattr(registry, "_added", dict(registry.added))
 
 
 @pytest.fixture(autouse=True)
