@@ -51,6 +51,8 @@ _PAUSE = 0.1
 _ACQUIRE = "/flwr.proto.Runtime/AcquireTask"
 # Every kind that a SuperNode can be given: one that stayed would block it for good.
 _KINDS = (TaskType.CLIENT_APP, TaskType.AGENT_APP)
+# The site takes no part for want of a plug-in: whoever runs it should see why.
+_FOREIGN = ("FS2137", "FS2138")
 logger = logging.getLogger("fedsemi.flower")
 
 
@@ -92,10 +94,10 @@ def answer(message: Message, context: Context, bundle: bytes, home: Path) -> Mes
     try:
         check_bundle(bundle, context.run_config)
         reply = client(message, context)
-        if message.metadata.message_type == "query" and "failure" in reply.content:
-            # The site does not take part at all: whoever runs it should see why.
-            reason = str(reply.content["failure"]["reason"])
-            _note(home, f"run {context.run_id}: {reason}")
+        if "failure" in reply.content:
+            why = reply.content["failure"]
+            if why["code"] in _FOREIGN:
+                _note(home, f"run {context.run_id}: {why['reason']!s}")
         return reply
     except FedSemiError as refusal:
         _note(home, f"run {context.run_id}: {refusal}")
