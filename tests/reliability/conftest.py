@@ -25,7 +25,8 @@ import fedsemi.storage
 from fedsemi.config.experiment import Stage, make_experiment
 from fedsemi.contributions import by_data_size
 from fedsemi.data.client import Client
-from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
+from fedsemi.messages import ClientInfo, Memory, Task, Update
+from fedsemi.method import Method
 from fedsemi.runs.checkpoint import Cursor
 from fedsemi.runs.folder import RunFolder
 from fedsemi.seeds import Streams
@@ -65,20 +66,12 @@ def tmp_path() -> Iterator[Path]:
         yield folder
 
 
-class Drift:
+class Drift(Method[ServerState]):
     """A method that learns nothing: clients add noise, more at every visit."""
 
     pause = 0.0
     pause_later = 0.0
     """Seconds that every client takes, and takes more after a stage's first round."""
-
-    def init(
-        self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
-    ) -> ServerState:
-        return ServerState(weights, tuple(clients), seed=seed)
-
-    def plan(self, state: ServerState) -> list[Task]:
-        return [state.task(client) for client in state.clients]
 
     def train(self, task: Task, client: Client, memory: Memory) -> tuple[Update, Any]:
         time.sleep(self.pause + (self.pause_later if task.round else 0))

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch._dynamo  # noqa: F401  torch imports it with the first optimizer
 
-import fedsemi.cli
+import fedsemi.cli.train  # as if the command had been imported already
 import fedsemi.use.session
 
 ROOM = 100_000_000
