@@ -243,7 +243,8 @@ def test_a_coordinator_that_was_taken_over_runs_no_code_at_the_sites(tmp_path):
         assert not reply.has_error(), reply.error
         assert reply.content["failure"]["code"] == "FS5021"
     for site in sites:
-        assert (site / "flower" / REFUSALS).read_text().count("FS5021") == 2
+        # Once for the run, however often it asks.
+        assert (site / "flower" / REFUSALS).read_text().count("FS5021") == 1
     assert attacker.executed() == set()
     assert not list(tmp_path.glob("*/flower/apps"))
     assert os.listdir(attacker.home) == []
