@@ -15,7 +15,7 @@ from fedsemi.data.folder import SiteData, bad_parts, read_site
 from fedsemi.data.folder_labels import foreign_remedy
 from fedsemi.data.label_table import FOREIGN, PROBLEMS, LeftOut
 from fedsemi.data.site_settings import SitesSettings
-from fedsemi.data.sites import hold_out
+from fedsemi.data.sites import hold_out, overlap
 
 
 @dataclass(frozen=True)
@@ -189,13 +189,8 @@ def _contradictions(opposed: Sequence[LeftOut]) -> list[Finding]:
 def _also_tested(
     sites: Sequence[SiteData], test: SiteData | None, settings: SitesSettings, seed: int
 ) -> Iterator[LeftOut]:
-    held_out, digests = _tested(sites, test, settings, seed)
-    for site, out in zip(sites, held_out, strict=True):
-        rows = zip(site.files, site.pixel_digests, out, strict=True)
-        for file, digest, apart in rows:
-            if not apart and digest in digests:
-                reason = "is learned from and tested on"
-                yield LeftOut(site.name, file, "FS3401", reason)
+    for site, file in overlap(sites, *_tested(sites, test, settings, seed)):
+        yield LeftOut(site, file, "FS3401", "is learned from and tested on")
 
 
 def _leak(tested: Sequence[LeftOut], settings: SitesSettings) -> list[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,13 +123,13 @@ def hold_out(site: SiteData, fraction: float, seed: int) -> np.ndarray:
 
 def overlap(
     sites: Iterable[SiteData], held_out: Sequence[np.ndarray], test: set[str]
-) -> dict[str, int]:
-    """Count the training images of each site whose pixels are also tested on."""
-    found: Counter[str] = Counter()
+) -> Iterator[tuple[str, str]]:
+    """Yield site and file of each training image whose pixels are also tested on."""
     for site, out in zip(sites, held_out, strict=True):
-        digests = np.array(site.pixel_digests, dtype=object)[~out]
-        found[site.name] = sum(digest in test for digest in digests)
-    return {name: count for name, count in found.items() if count}
+        rows = zip(site.files, site.pixel_digests, out, strict=True)
+        for file, digest, apart in rows:
+            if not apart and digest in test:
+                yield site.name, file
 
 
 def _is_labeled(site: SiteData) -> np.ndarray:
@@ -158,7 +158,7 @@ def _leaks(
     test: set[str],
     allowed: bool,
 ) -> list[str]:
-    found = overlap(sites, held_out, test)
+    found = Counter(site for site, _ in overlap(sites, held_out, test))
     if not found:
         return []
     where = ", ".join(f"{name}: {count}" for name, count in found.items())
