@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fedsemi.report.run import read_run
-from fedsemi.report.view import bound_of, view_of
+from fedsemi.report.view import view_of
 from fedsemi.runs.records import Cut, Notice
 
 
@@ -39,20 +39,10 @@ def test_the_worth_of_an_earlier_model_is_left_out(make_run) -> None:
         assert bool(view_of([valued])["runs"][0]["value"]) is shown
 
 
-def test_bounds_are_told_from_other_runs(make_run) -> None:
-    stages = [{"method": "supervised", "rounds": 3}]
-    low = read_run(make_run("low", stages=stages))
-    up = read_run(
-        make_run(
-            "up",
-            stages=stages,
-            partition={"num_clients": 4, "labeled_clients": "all"},
-        )
-    )
-    assert bound_of(low) == "lower"
-    assert bound_of(up) == "upper"
-    other = read_run(make_run("other"))
-    assert view_of([low, up, other])["main"] == 2
+def test_the_first_run_that_is_no_bound_is_the_main_one(make_run) -> None:
+    low = read_run(make_run("low", stages=[{"method": "supervised", "rounds": 3}]))
+    assert view_of([low, read_run(make_run("other"))])["main"] == 1
+    assert view_of([low])["main"] == 0
 
 
 def test_runs_of_one_name_are_told_apart_by_their_parents(make_run) -> None:

@@ -19,6 +19,7 @@ from fedsemi.data.augment import resize
 from fedsemi.errors import DataError
 from fedsemi.models import Classifier
 from fedsemi.report.build import report as build_report
+from fedsemi.report.pictures import pictures_of
 from fedsemi.report.run import read_run
 from fedsemi.runs.model_card import ModelCard
 from fedsemi.storage import make_folder, write_whole
@@ -124,11 +125,26 @@ class Run:
             for label, value in pairs
         )
 
-    def report(self, path: str | PathLike[str] = "report.html") -> Path:
-        """Write a page about the run that opens without a network; return its path."""
+    def report(
+        self,
+        path: str | PathLike[str] = "report.html",
+        pictures: bool | None = None,
+        data_dir: str | PathLike[str] | None = None,
+    ) -> Path:
+        """Write a page about the run that opens without a network; return its path.
+
+        Args:
+            path: Of the page.
+            pictures: Whether to show images of the data; None for data sets that
+                anybody can get.
+            data_dir: Where the data sets are, None for the usual folders.
+        """
         target = Path(path)
+        folder = None if data_dir is None else Path(data_dir)
+        shown = pictures_of(self._content, pictures, folder)
         make_folder(target.parent)
-        write_whole(target, build_report([self._content]).encode())
+        page = build_report([self._content], shown).encode()
+        write_whole(target, page, private=bool(pictures))
         return target
 
     def __repr__(self) -> str:

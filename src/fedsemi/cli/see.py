@@ -10,10 +10,13 @@ from typing import Annotated
 
 import typer
 
+from fedsemi.cli.options import DataDir
 from fedsemi.report.build import report as build_report
 from fedsemi.report.diff import differences
 from fedsemi.report.live import following
+from fedsemi.report.pictures import pictures_of
 from fedsemi.report.run import read_run
+from fedsemi.report.view import main_of
 from fedsemi.storage import make_folder, write_whole
 from fedsemi.text.screen import Screen, say
 
@@ -25,16 +28,29 @@ def report(
         list[Path], typer.Argument(help="Folders of runs.", show_default=False)
     ],
     out: Annotated[Path, typer.Option(help="The page.")] = Path("report.html"),
+    pictures: Annotated[
+        bool | None,
+        typer.Option(
+            "--pictures/--no-pictures",
+            help="Show images of the data; by default those that anybody can get.",
+            show_default=False,
+        ),
+    ] = None,
+    data_dir: DataDir = None,
 ) -> None:
     """Make a page of a run, or compare several; it opens without a network.
 
     Example: fedsemi report runs/demo/* --out report.html
     """
-    page = build_report([read_run(path) for path in runs])
+    found = [read_run(path) for path in runs]
+    shown = pictures_of(found[main_of(found)], pictures, data_dir)
+    page = build_report(found, shown).encode()
     make_folder(out.parent)
-    write_whole(out, page.encode())
-    size = len(page.encode()) / 1000
-    Screen().print(f"saved {out} ({size:,.0f} kB)", soft_wrap=True)
+    # Own pictures are private, wherever else they appear.
+    write_whole(out, page, private=bool(pictures))
+    remark = f"; {shown.why_not}" if shown.why_not else ""
+    size = len(page) / 1000
+    Screen().print(f"saved {out} ({size:,.0f} kB){remark}", soft_wrap=True)
 
 
 def diff(a: RunPath, b: RunPath) -> None:

@@ -1,7 +1,7 @@
 """What a run keeps for its report beside the rounds: analysis.json.
 
 Written once when the run begins (who owns what) and again when it ends (what the last
-model confuses, and whom it serves worse).
+model confuses, whom it serves worse, and where the images lie that it doubts).
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from torch import Tensor
 
 from fedsemi.client.evaluate import TEST_BATCH, metrics, predict
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.data.dataset import Dataset
 from fedsemi.messages import Weights
+from fedsemi.report.doubts import least_sure, mistakes
 from fedsemi.runs.model_card import write_card
 from fedsemi.simulation.build import Simulation
 from fedsemi.storage import write_whole
@@ -35,10 +37,10 @@ class Analysis:
         self._write()
 
     def finish(self, weights: Weights, threads: int = 1) -> None:
-        """Add what the last model does on the test set, if it is at hand."""
+        """Add what the last model makes of the images, if they are at hand."""
         blueprint = self._blueprint
-        if isinstance(blueprint, Simulation) and len(blueprint.dataset.test):
-            self._content |= test_facts(blueprint, weights, threads)
+        if isinstance(blueprint, Simulation):
+            self._content |= model_facts(blueprint, weights, threads)
             self._write()
 
     def _write(self) -> None:
@@ -78,19 +80,35 @@ def federation_facts(simulation: Simulation) -> dict[str, Any]:
     }
 
 
-def test_facts(
+def model_facts(
     simulation: Simulation, weights: Weights, threads: int = 1
 ) -> dict[str, Any]:
-    """Count confusions, and recall in each subgroup that the metadata know."""
+    """Say what a model does on the test set, and which unlabeled images it doubts."""
     setup = simulation.setup(simulation.experiment.stages[-1])
-    test, classes = simulation.dataset.test, simulation.dataset.num_classes
     model, views, device = setup.load(weights), setup.views, setup.device
-    probs = predict(model, test.images, views, TEST_BATCH, device, threads)
+
+    def probs_of(images: Tensor) -> Tensor:
+        return predict(model, images, views, TEST_BATCH, device, threads)
+
+    facts: dict[str, Any] = {
+        "least_sure": least_sure(simulation.federation.clients, probs_of)
+    }
+    if len(simulation.dataset.test):
+        facts |= test_facts(
+            simulation.dataset, probs_of(simulation.dataset.test.images)
+        )
+    return facts
+
+
+def test_facts(dataset: Dataset, probs: Tensor) -> dict[str, Any]:
+    """Count confusions, and recall in each subgroup that the metadata know."""
+    labels = dataset.test.labels
     return {
-        "confusion": metrics(probs, test.labels, classes).confusion,
+        "confusion": metrics(probs, labels, dataset.num_classes).confusion,
+        "mistakes": mistakes(probs, labels),
         "subgroups": {
-            column: subgroup_recall(probs, test.labels, words)
-            for column, words in simulation.dataset.test_metadata.items()
+            column: subgroup_recall(probs, labels, words)
+            for column, words in dataset.test_metadata.items()
         },
     }
 

@@ -11,17 +11,33 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from fedsemi.report.pictures import Pictures
 from fedsemi.report.run import Run
 from fedsemi.report.view import view_of
 from fedsemi.text.printable import printable
 
-_SCRIPTS = ("svg.js", "charts.js", "sections.js", "value.js", "live.js", "page.js")
+_SCRIPTS = (
+    "svg.js",
+    "charts.js",
+    "clients.js",
+    "sections.js",
+    "guard.js",
+    "pictures.js",
+    "value.js",
+    "live.js",
+    "page.js",
+)
 
 
-def report(runs: Sequence[Run]) -> str:
-    """Return a report of one run, or a comparison of several."""
+def report(runs: Sequence[Run], pictures: Pictures = Pictures()) -> str:
+    """Return a report of one run, or a comparison of several.
+
+    Args:
+        runs: The first one that is no bound is the main one.
+        pictures: Images of the main run.
+    """
     title = "fedsemi report: " + ", ".join(run.name for run in runs)
-    return page(title, view_of(runs), live=False)
+    return page(title, view_of(runs, pictures), live=False)
 
 
 @cache

@@ -8,6 +8,8 @@ from typing import Any
 
 from fedsemi.client.evaluate import MAIN_SCORES
 from fedsemi.objectives.calibration import Estimate
+from fedsemi.report.bounds import bound_of, bounds_of
+from fedsemi.report.pictures import Pictures
 from fedsemi.report.ranks import FEWEST
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing, flat, shareable, without_places
@@ -16,26 +18,28 @@ from fedsemi.runs.records import ClientRecord, RoundRecord
 Over = Callable[[ClientRecord], float | None]
 
 
-def view_of(runs: Sequence[Run]) -> dict[str, Any]:
-    """Describe runs for the page; the first one that is no bound is the main one."""
+def view_of(runs: Sequence[Run], pictures: Pictures = Pictures()) -> dict[str, Any]:
+    """Describe runs for the page, the main one with its bounds and pictures."""
     views = [_run_view(run) for run in runs]
     names = distinct_names(runs)
     for view, name in zip(views, names, strict=True):
         view["name"] = name
-    main = next((i for i, view in enumerate(views) if not view["bound"]), 0)
+    main = main_of(runs)
     return {
         "main": main,
+        "bounds": bounds_of(runs[main], runs),
+        "pictures": {
+            "mistakes": pictures.mistakes,
+            "least_sure": pictures.least_sure,
+        },
         "runs": views,
         "differing": shareable(differing(runs)) if len(runs) > 1 else {},
     }
 
 
-def bound_of(run: Run) -> str | None:
-    """Tell bounds from other runs: supervised all along, with few labels or all."""
-    if set(run.methods) != {"supervised"}:
-        return None
-    everyone = run.config["partition"]["labeled_clients"] == "all"
-    return "upper" if everyone else "lower"
+def main_of(runs: Sequence[Run]) -> int:
+    """Return the place of the main run: the first that is no bound."""
+    return next((i for i, run in enumerate(runs) if bound_of(run) is None), 0)
 
 
 def _run_view(run: Run) -> dict[str, Any]:

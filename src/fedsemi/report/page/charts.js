@@ -7,7 +7,7 @@ function frame(width, { xs, low, high, format, stages }) {
   const from = xs[0], to = xs[xs.length - 1];
   const x = (v) => box.left + (to === from ? 0.5 : (v - from) / (to - from)) * (width - box.left - box.right);
   const y = (v) => height - box.bottom - ((v - low) / (high - low || 1)) * (height - box.top - box.bottom);
-  for (const value of ticks(low, high, 4)) {
+  for (const value of ticks(low, high, 5)) {
     picture.append(draw("line", { class: "axis", x1: box.left, x2: width - box.right, y1: y(value), y2: y(value) }));
     picture.append(draw("text", { x: box.left - 6, y: y(value) + 4, "text-anchor": "end", class: "soft" }, format(value)));
   }
@@ -57,29 +57,68 @@ function follow({ picture, x, height, box }, xs, describe) {
   });
 }
 
-function lineChart({ xs, series, format = percent, stages, low, high }) {
+// The range of an axis of shares: what is there and little more, between whole steps.
+function fitted(values) {
+  const some = values.filter(known), least = Math.min(...some), most = Math.max(...some);
+  const step = [0.005, 0.01, 0.02, 0.05, 0.1].find((s) => (most - least) / s <= 6) || 0.2;
+  return [Math.max(0, Math.floor((least - step / 4) / step) * step), Math.min(1, Math.ceil((most + step / 4) / step) * step)];
+}
+
+// Far below its end, the beginning of a run would press the rest together.
+const fittedFrom = (begun, series, rules) => fitted([...series.flatMap((s) => s.values.slice(begun)), ...rules.map((r) => r.value)]);
+
+let clips = 0;
+function clipOf({ picture, height, box }, width) {
+  const id = `inside-${clips++}`, clip = draw("clipPath", { id });
+  clip.append(draw("rect", { x: box.left, y: box.top - 4, width: width - box.left - box.right, height: height - box.top - box.bottom + 4 }));
+  picture.append(clip);
+  return `url(#${id})`;
+}
+
+function lineChart({ xs, series, format = percent, stages, low, high, fit, rules = [], ticksBelow = [] }) {
   return (width) => {
-    const values = series.flatMap((s) => [...s.values, ...(s.low || []), ...(s.high || [])]).filter(known);
-    const bottom = low ?? Math.min(...values, 0), top = high ?? Math.max(...values, bottom + 1e-9) * 1.04;
+    const values = [...series.flatMap((s) => [...s.values, ...(s.low || []), ...(s.high || [])]), ...rules.map((r) => r.value)].filter(known);
+    const [bottom, top] = fit ? fit(values) : [low ?? Math.min(...values, 0), high ?? Math.max(...values, (low ?? 0) + 1e-9) * 1.04];
     const parts = frame(width, { xs, low: bottom, high: top, format: (v) => axisText(v, format), stages });
     const path = (list) => segments(list.map((v, i) => (known(v) ? [parts.x(xs[i]), parts.y(v)] : null)));
+    const inside = bottom > 0 ? clipOf(parts, width) : "none"; // what lies below a fitted axis
     // Dashes over solid lines: so a line shows where it lies on another.
     for (const s of [...series].sort((a, b) => !!a.dash - !!b.dash)) {
       if (s.low) parts.picture.append(band(xs, s, parts));
-      parts.picture.append(draw("path", { d: path(s.values), fill: "none", stroke: s.color, "stroke-width": s.faint ? 1 : 2.2, "stroke-dasharray": s.dash || "", opacity: s.faint ? 0.6 : 1 }));
+      parts.picture.append(draw("path", { d: path(s.values), fill: "none", stroke: s.color, "stroke-width": s.faint ? 1 : 2.2, "stroke-dasharray": s.dash || "", opacity: s.faint ? 0.6 : 1, "clip-path": inside }));
       // A line of one point has no length; and dots show where rounds were tested.
       if (!s.faint) s.values.forEach((v, i) => {
         const alone = known(v) && !known(s.values[i - 1]) && !known(s.values[i + 1]);
-        if (alone) parts.picture.append(draw("circle", { cx: parts.x(xs[i]), cy: parts.y(v), r: 3, fill: s.color }));
+        if (alone && v >= bottom) parts.picture.append(draw("circle", { cx: parts.x(xs[i]), cy: parts.y(v), r: 3, fill: s.color }));
       });
     }
+    for (const rule of rules) parts.picture.append(...ruleAcross(rule, width, parts));
+    for (const s of series) for (const mark of s.marks || []) markOn(parts, xs, s, mark);
+    for (const round of ticksBelow) parts.picture.append(draw("path", { class: "cut", d: `M${parts.x(round)} ${parts.height - parts.box.bottom}v-9`, stroke: "var(--warn)", "stroke-width": 2 }));
     follow(parts, xs, (i) => {
+      const cut = (s) => (s.marks || []).filter((m) => m.at === xs[i]).map((m) => `, ${m.text}`).join("");
       const shown = series.filter((s) => known(s.values[i])).sort((a, b) => b.values[i] - a.values[i]);
-      const lines = shown.slice(0, 12).map((s) => `${s.name}: ${format(s.values[i])}${s.low ? ` (${format(s.low[i])} – ${format(s.high[i])})` : ""}`);
+      const lines = shown.slice(0, 12).map((s) => `${s.name}: ${format(s.values[i])}${s.low ? ` (${format(s.low[i])} – ${format(s.high[i])})` : ""}${cut(s)}`);
       return shown.length > 12 ? [...lines, `and ${shown.length - 12} more`] : lines;
     });
     return parts.picture;
   };
+}
+
+// A line across for a number that has no rounds, with its name at the left end.
+function ruleAcross({ name, value, above }, width, { y, box }) {
+  const line = draw("line", { class: "rule", x1: box.left, x2: width - box.right, y1: y(value), y2: y(value) });
+  const text = draw("text", { class: "over", x: box.left + 6, y: y(value) + (above ? 14 : -5) }, `${name}: ${percent(value)}`);
+  return [line, text];
+}
+
+function markOn({ picture, x, y }, xs, s, { at, text }) {
+  const value = s.values[xs.indexOf(at)];
+  if (!known(value)) return;
+  const [px, py] = [x(at), y(value)];
+  const mark = draw("path", { class: "cut", d: `M${px - 4.5} ${py - 8}h9L${px} ${py}z`, fill: s.color, stroke: "var(--panel)", "stroke-width": 0.8 });
+  mark.append(draw("title", {}, `round ${at}, ${s.name}, ${text}`));
+  picture.append(mark);
 }
 
 const axisText = (value, format) => (format === percent ? `${+(100 * value).toFixed(2)} %` : format(value));
@@ -151,9 +190,10 @@ function inkOn(color) {
 }
 
 // Nothing (null) is left empty; so is zero, unless zeros say something.
-function heatMap({ rowNames, columnNames, values, format, top, rowLabel, columnLabel, zeros = false }) {
+function heatMap({ rowNames, rowFills, columnNames, values, format, top, rowLabel, columnLabel, zeros = false }) {
   return (width) => {
-    const left = Math.min(160, 14 + Math.max(rowLabel.length, ...rowNames.map((n) => n.length)) * 7);
+    const beforeNames = rowFills ? 16 : 0;
+    const left = Math.min(160, 14 + beforeNames + Math.max(rowLabel.length, ...rowNames.map((n) => n.length)) * 7);
     const longest = Math.max(...columnNames.map((name) => textWidth(name)));
     const turned = longest > (width - left - 6) / columnNames.length - 4;
     const beside = turned ? 40 : 6; // turned names lean out to the right
@@ -177,7 +217,8 @@ function heatMap({ rowNames, columnNames, values, format, top, rowLabel, columnL
     const widest = Math.max(0, ...values.flat().filter(told).map((v) => textWidth(cellText(v, format), 11)));
     const numbers = widest <= cellWidth - 1;
     rowNames.forEach((name, r) => {
-      picture.append(draw("text", { x: left - 6, y: head + cell * (r + 0.5) + 4, "text-anchor": "end" }, shorten(name, Math.floor((left - 8) / 7.2))));
+      if (rowFills) picture.append(draw("rect", { x: Math.max(2, left - 22 - textWidth(name)), y: head + cell * (r + 0.5) - 5, width: 10, height: 10, rx: 2, fill: rowFills[r] }));
+      picture.append(draw("text", { x: left - 6, y: head + cell * (r + 0.5) + 4, "text-anchor": "end" }, shorten(name, Math.floor((left - 8 - beforeNames) / 7.2))));
       columnNames.forEach((column, c) => heatCell(picture, { v: (values[r] || [])[c], most, format, told, numbers, name: `${rowLabel} ${name}, ${column}` }, { x: left + c * cellWidth, y: head + r * cell, cellWidth, cell }));
     });
     return picture;
@@ -209,7 +250,7 @@ function barChart({ rows, format = percent, high }) {
     const long = rows.map((r) => r.name);
     const names = needed(long) <= width * 0.4 ? long : rows.map((r) => r.short || r.name);
     const left = Math.min(width * 0.4, needed(names));
-    const step = 24, height = inColumn * step + 6;
+    const step = rows.length > 12 ? 24 : 29, height = inColumn * step + 6;
     const ends = rows.flatMap((r) => [r.value, r.high, r.low, r.mark]).filter(known);
     const top = high ?? Math.max(...ends, 0), floor = Math.min(0, ...ends);
     const room = 14 + Math.max(...rows.map((r) => textWidth(r.text || format(r.value))));
@@ -225,12 +266,13 @@ function barChart({ rows, format = percent, high }) {
 }
 
 function barOfRow(place, row, { x, left, thick, text }) {
-  place.append(draw("text", { x: left - 6, y: 13, "text-anchor": "end" }, shorten(row.name, Math.floor((left - 8) / 6.8))));
-  if (!known(row.value)) { place.append(draw("text", { x: left + 4, y: 13, class: "soft" }, "no value")); return; }
+  const middle = thick / 2 + 5, half = middle - 5;
+  place.append(draw("text", { x: left - 6, y: middle, "text-anchor": "end" }, shorten(row.name, Math.floor((left - 8) / 6.8))));
+  if (!known(row.value)) { place.append(draw("text", { x: left + 4, y: middle, class: "soft" }, "no value")); return; }
   const [a, b] = [x(0), x(row.value)];
   place.append(draw("rect", { x: Math.min(a, b), y: 0, width: Math.max(Math.abs(b - a), 1), height: thick, fill: row.color || "var(--c0)", rx: 2 }));
-  if (known(row.low)) place.append(draw("path", { d: `M${x(row.low)} 8H${x(row.high)}M${x(row.low)} 4v8M${x(row.high)} 4v8`, stroke: "var(--text)", "stroke-width": 1.5, fill: "none" }));
+  if (known(row.low)) place.append(draw("path", { d: `M${x(row.low)} ${half}H${x(row.high)}M${x(row.low)} ${half - 4}v8M${x(row.high)} ${half - 4}v8`, stroke: "var(--text)", "stroke-width": 1.5, fill: "none" }));
   if (known(row.mark)) place.append(draw("path", { d: `M${x(row.mark)} -2v${thick + 4}`, stroke: "var(--c4)", "stroke-width": 3 }));
   const end = Math.max(a, ...[row.value, row.high, row.mark].filter(known).map(x));
-  place.append(draw("text", { x: end + 6, y: 13 }, text));
+  place.append(draw("text", { x: end + 6, y: middle }, text));
 }

@@ -16,6 +16,7 @@ function render(view) {
     [`Contributions${about}`, grid([...contributionSection(run), ...diversitySection(run)])],
     [`Pseudo-labels${about}`, grid(pseudoLabelSection(run))],
     [`Worth of each client${about}`, grid(valueSection(run))],
+    [`Pictures${about}`, grid(pictureSection(view))],
     [`Data${about}`, grid(dataSection(run))],
     [`Classes and subgroups${about}`, grid(classSection(run))],
     [`Model card${about}`, modelCard(run)],
@@ -25,7 +26,12 @@ function render(view) {
   document.getElementById("contents").replaceChildren(...sections.map(([title], i) => el("li", {}, el("a", { href: `#s${i}` }, title.split(":")[0]))));
 }
 
-const grid = (figures) => (figures.length ? [el("div", { class: "grid" }, ...figures)] : []);
+// Two columns at most: an odd figure takes a row of its own, so that no hole is left.
+function grid(figures) {
+  const narrow = figures.filter((node) => !node.classList.contains("wide"));
+  if (narrow.length % 2) narrow.at(-1).classList.add("wide");
+  return figures.length ? [el("div", { class: "grid" }, ...figures)] : [];
+}
 
 function subtitle(view, run) {
   const data = run.data ? `${run.data.name}, ` : "";
@@ -46,22 +52,6 @@ function alarms(run) {
     const where = `Stage ${a.stage + 1}, round ${a.round}: `;
     return el("div", { class: "alarm" }, el("b", {}, where + a.what), el("div", {}, a.remedy));
   });
-}
-
-const CUTS = {
-  FS2107: "step", FS2109: "share of the mean", FS2140: "claims of diversity",
-  FS2141: "round: back to an older model", FS2142: "steps of all clients without labels",
-};
-
-function guardSection(run) {
-  if (!run.guard) return [];
-  const done = run.rounds.seconds.length, rounds = new Set(run.cuts.map((c) => c.round)).size;
-  if (!run.cuts.length) return [el("p", {}, `The guard was on and cut nothing in ${done} rounds.`)];
-  const told = el("p", {}, `The guard was on and cut something in ${rounds} of ${done} rounds: this is not the published method.`);
-  const who = (id) => (known(id) ? clientName(run, run.clients.ids.indexOf(id)) : "all");
-  const rows = run.cuts.map((c) => [c.round, who(c.client), CUTS[c.code] || c.code, percent(c.part)]);
-  const shownNow = table(["round", "client", "what was cut", "what was left"], rows, "What the guard cut");
-  return [told, rows.length > 20 ? el("details", {}, el("summary", {}, `All ${rows.length} cuts`), shownNow) : shownNow];
 }
 
 const shown = (value) => (value === null || value === undefined ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value));
@@ -95,5 +85,6 @@ function settings(run) {
 }
 
 const view = JSON.parse(document.getElementById("data").textContent);
+textures();
 render(view);
 if (view.live) followRun(view);

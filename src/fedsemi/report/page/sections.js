@@ -2,40 +2,7 @@
 
 const range = (count, from = 1) => Array.from({ length: count }, (_, i) => i + from);
 const classNames = (run) => run.class_names || range((run.recall || []).length, 0).map((c) => `class ${c}`);
-const star = (run, k) => (run.clients.labeled[k] ? "*" : "");
-const siteOf = (run, k) => (run.clients.sites[k] ? ` (${shorten(run.clients.sites[k], 24)})` : "");
-const clientShort = (run, k) => `client ${run.clients.ids[k]} ${star(run, k)}`.trimEnd();
-const clientName = (run, k) => `client ${run.clients.ids[k]}${siteOf(run, k)} ${star(run, k)}`.trimEnd();
-const clientLabel = (run, k) => `${run.clients.ids[k]}${siteOf(run, k)}`;
-const clientMarks = (run) => run.clients.ids.map((id, k) => `${id}${star(run, k)}${siteOf(run, k)}`);
-// For bars: the name, and a shorter one for where there is no room.
-const bothNames = (run, k) => ({ name: clientName(run, k), short: clientShort(run, k) });
 const hasValues = (rows) => rows.some((row) => (row || []).some((v) => known(v)));
-
-// Colors for the clients that contribute most, the same in all charts; others are gray.
-function byContribution(run) {
-  const total = run.clients.contribution.map((row) => sum(row));
-  return total.map((_, k) => k).sort((a, b) => total[b] - total[a] || a - b);
-}
-
-function clientSeries(run, values) {
-  const drawn = byContribution(run).map((k, place) => ({
-    name: clientName(run, k), values: values[k], faint: place >= 7, labeled: run.clients.labeled[k] > 0,
-    color: place < 7 ? COLORS[place] : "var(--rest)", dash: place < 7 ? DASHES[place % 4] : "",
-  }));
-  return drawn.filter((s) => hasValues([s.values]));
-}
-
-const legendFor = (series) => {
-  const bright = series.filter((s) => !s.faint);
-  const rest = series.length - bright.length;
-  return rest ? [...bright, { name: `${rest} other clients`, color: "var(--rest)" }] : bright;
-};
-
-function clientRows(run, values, format) {
-  const ids = run.clients.ids.map((_, k) => clientName(run, k));
-  return () => [["round", ...ids], range(run.rounds.seconds.length).map((r) => [r, ...values.map((row) => format(row[r - 1]))])];
-}
 
 function resultSection(view) {
   const run = view.runs[view.main];
@@ -88,12 +55,38 @@ function curveSection(view) {
     : view.runs.map((r, i) => ({ name: r.name, values: r.rounds.accuracy, color: r.bound ? "var(--rest)" : COLORS[i % 7], dash: DASHES[i % 4] }));
   const longest = Math.max(...view.runs.map((r) => r.rounds.seconds.length));
   if (!longest || !hasValues(series.map((s) => s.values))) return [];
-  const xs = range(longest);
+  const xs = range(longest), rules = boundRules(view), begun = lastStage(run, longest);
+  const [low] = fittedFrom(begun, series, rules), below = series.some((s) => s.values.some((v) => known(v) && v < low));
+  const note = [low > 0 && `The axis begins at ${axisText(low, percent)}${below ? `, fitted to the rounds from ${begun + 1} on; earlier ones may lie below` : ""}.`, rules.length && "Lines across: the bounds, means of their last tests.", one && run.cuts.length && "Ticks below: rounds in which the guard cut something."];
   return [figure({
-    title: one ? "Accuracy over rounds" : "Test accuracy over rounds", wide: true, legend: series,
-    chart: lineChart({ xs, series, low: 0, high: 1, stages: one ? run.stages : [] }),
+    title: one ? "Accuracy over rounds" : "Test accuracy over rounds", wide: true, legend: series, note: note.filter(Boolean).join(" "),
+    chart: lineChart({ xs, series, fit: () => fittedFrom(begun, series, rules), rules, stages: one ? run.stages : [], ticksBelow: one ? [...new Set(run.cuts.map((c) => c.round))] : [] }),
     rows: () => [["round", ...series.map((s) => s.name)], xs.map((x) => [x, ...series.map((s) => percent(s.values[x - 1]))])],
   })];
+}
+
+const BOUNDS = { lower: "labels only", upper: "all labels" };
+
+// Bounds that are known, from runs on this page or from folders beside the run's.
+function boundRules(view) {
+  return Object.entries(view.bounds).map(([kind, { scores }]) => ({ name: BOUNDS[kind], value: scores.accuracy, above: kind === "upper" })).filter((rule) => known(rule.value));
+}
+
+// Where the last stage begins, if it has begun, or the second half of a run of one stage.
+function lastStage(run, rounds) {
+  const { after } = run.stages.filter((stage) => stage.after < rounds - 1).at(-1) || { after: 0 };
+  return after || (rounds > 9 ? Math.floor(rounds / 2) : 0);
+}
+
+// Rounds before anything is known would leave the left of a chart empty.
+function sinceFirst(run, series, isThere) {
+  const xs = range(run.rounds.seconds.length);
+  const begun = Math.max(0, xs.findIndex((_, i) => series.some((s) => isThere(s.values[i]))));
+  const cut = (list) => list && list.slice(begun);
+  return {
+    xs: xs.slice(begun), stages: run.stages.filter((_, i, all) => !all[i + 1] || all[i + 1].after > begun),
+    series: series.map((s) => ({ ...s, values: cut(s.values), low: cut(s.low), high: cut(s.high) })),
+  };
 }
 
 function contributionSection(run) {
@@ -101,25 +94,23 @@ function contributionSection(run) {
   if (!xs.length) return [];
   const lines = clientSeries(run, contribution);
   const shown = lines.filter((s) => !s.faint), rest = lines.filter((s) => s.faint);
-  const stack = [...shown];
-  if (rest.length) stack.push({ name: `${rest.length} other clients`, color: "var(--rest)", values: xs.map((_, i) => sum(rest.map((s) => s.values[i]))) });
+  const stack = shown.map((s) => ({ ...s, color: s.fill, area: true }));
+  if (rest.length) stack.push({ name: `${rest.length} other clients`, color: "var(--rest)", area: true, values: xs.map((_, i) => sum(rest.map((s) => s.values[i]))) });
   const rows = clientRows(run, contribution, percent);
   return [
     figure({ title: "Share of each client in the global model", note: "Stacked; * marks clients with labels.", chart: stackChart({ xs, series: stack, stages: run.stages }), legend: stack, rows }),
-    ...unlabeledShares(run, lines, xs),
+    ...unlabeledShares(run, lines),
   ];
 }
 
 // Without the labeled clients, whose large share would press these lines together.
-function unlabeledShares(run, lines, xs) {
+function unlabeledShares(run, lines) {
   const unlabeled = lines.filter((s) => !s.labeled);
-  const begun = xs.findIndex((_, i) => unlabeled.some((s) => s.values[i] > 0));
-  if (begun < 0) return [];
-  const series = unlabeled.map((s) => ({ ...s, values: s.values.slice(begun) }));
-  const stages = run.stages.filter((_, i, all) => !all[i + 1] || all[i + 1].after > begun);
+  if (!unlabeled.some((s) => s.values.some((v) => v > 0))) return [];
+  const shown = sinceFirst(run, withCuts(run, unlabeled), (v) => v > 0);
   return [figure({
-    title: "Shares of the clients without labels", note: "The colors are those of the stacked shares; gray: the others.",
-    chart: lineChart({ xs: xs.slice(begun), series, stages, low: 0 }), legend: legendFor(series),
+    title: "Shares of the clients without labels", note: ["A client has one color and dash in all charts.", cutNote(run)].filter(Boolean).join(" "),
+    chart: lineChart({ ...shown, low: 0 }), legend: legendFor(unlabeled),
     rows: clientRows(run, run.clients.contribution, percent),
   })];
 }
@@ -130,7 +121,7 @@ function diversitySection(run) {
   const names = classNames(run);
   return [figure({
     title: "Diversity of each pseudo-class", wide: names.length > 12, note: "Distance from the anchor in the last round; the farther, the more a client counts. Empty: no confident pseudo-label.",
-    chart: heatMap({ rowNames: clientMarks(run), columnNames: names, values: diversity, format: (v) => v.toFixed(2), rowLabel: "client", columnLabel: "pseudo-class" }),
+    chart: heatMap({ rowNames: clientMarks(run), rowFills: clientFills(run), columnNames: names, values: diversity, format: (v) => v.toFixed(2), rowLabel: "client", columnLabel: "pseudo-class" }),
     rows: () => [["client", ...names], run.clients.ids.map((_, k) => [clientLabel(run, k), ...names.map((_, c) => plain((diversity[k] || [])[c]))])],
   })];
 }
@@ -140,7 +131,7 @@ function pseudoLabelSection(run) {
   const xs = range(run.rounds.seconds.length);
   if (!hasValues(accepted)) return [];
   const lines = clientSeries(run, accepted);
-  const figures = [figure({ title: "Accepted pseudo-labels", note: "Part of a client's unlabeled images whose pseudo-label is confident.", chart: lineChart({ xs, series: lines, stages: run.stages, low: 0, high: 1 }), legend: legendFor(lines), rows: clientRows(run, accepted, percent) })];
+  const figures = [figure({ title: "Accepted pseudo-labels", note: "Part of a client's unlabeled images whose pseudo-label is confident.", chart: lineChart({ ...sinceFirst(run, lines, known), low: 0, high: 1 }), legend: legendFor(lines), rows: clientRows(run, accepted, percent) })];
   // Over all clients, weighed by how many pseudo-labels each accepted.
   const overall = (values) => xs.map((_, i) => {
     const some = values.map((row, k) => [row[i], (accepted[k][i] || 0) * unlabeled[k]]).filter(([v, n]) => known(v) && n);
@@ -152,7 +143,7 @@ function pseudoLabelSection(run) {
   ].filter((s) => hasValues([s.values]));
   if (series.length) figures.push(figure({
     title: "How many accepted pseudo-labels are right", legend: series, note: "All clients. The estimate is calibrated on images that labeled clients hold out; its band is the sampling error of those images, not a difference between sites.",
-    chart: lineChart({ xs, series, stages: run.stages, low: 0, high: 1 }), rows: () => [["round", ...series.map((s) => s.name)], xs.map((x) => [x, ...series.map((s) => percent(s.values[x - 1]))])],
+    chart: lineChart({ ...sinceFirst(run, series, known), fit: fitted }), rows: () => [["round", ...series.map((s) => s.name)], xs.map((x) => [x, ...series.map((s) => percent(s.values[x - 1]))])],
   }));
   const holders = run.clients.ids.map((_, k) => k).filter((k) => known(right[k].at(-1)) || run.clients.estimate[k]);
   if (holders.length) figures.push(estimatePerClient(run, holders));
@@ -163,7 +154,7 @@ function estimatePerClient(run, holders) {
   const rows = holders.map((k) => {
     const guess = run.clients.estimate[k], truth = run.clients.right[k].at(-1);
     const text = [guess && percent(guess.accuracy), known(truth) && `${guess ? "truth " : ""}${percent(truth)}`].filter(Boolean).join(", ");
-    return { ...bothNames(run, k), value: guess?.accuracy ?? truth, low: guess?.low, high: guess?.high, mark: guess ? truth : null, text };
+    return { ...clientBar(run, k), value: guess?.accuracy ?? truth, low: guess?.low, high: guess?.high, mark: guess ? truth : null, text };
   });
   const guessed = rows.some((r) => known(r.low)), told = holders.some((k) => known(run.clients.right[k].at(-1)));
   const head = ["client", "estimate", "from", "to", ...(told ? ["truth"] : [])];
@@ -184,14 +175,14 @@ const leftOut = (count) => `${whole(count)} ${count === 1 ? "file was" : "files 
 
 function dataSection(run) {
   const { ids, labeled, unlabeled, held_out, class_count } = run.clients, names = classNames(run);
-  const rows = ids.map((_, k) => ({ ...bothNames(run, k), value: labeled[k] + unlabeled[k], color: labeled[k] ? "var(--c1)" : "var(--c0)", text: `${whole(labeled[k] + unlabeled[k])}${labeled[k] ? ` (${whole(labeled[k])} labeled)` : ""}` }));
-  const figures = [figure({ title: "Images of each client", wide: ids.length > 30, note: ["Orange and * have labels.", ...apart(run)].join(" "), chart: barChart({ rows, format: whole }), rows: () => [["client", "labeled", "unlabeled", "held out", "bytes sent"], ids.map((_, k) => [clientLabel(run, k), whole(labeled[k]), whole(unlabeled[k]), whole(held_out[k]), bytes(run.clients.bytes[k])])] })];
+  const rows = ids.map((_, k) => ({ ...clientBar(run, k), value: labeled[k] + unlabeled[k], text: `${whole(labeled[k] + unlabeled[k])}${labeled[k] ? ` (${whole(labeled[k])} labeled)` : ""}` }));
+  const figures = [figure({ title: "Images of each client", wide: ids.length > 30, note: ["* marks clients with labels.", ...apart(run)].join(" "), chart: barChart({ rows, format: whole }), rows: () => [["client", "labeled", "unlabeled", "held out", "bytes sent"], ids.map((_, k) => [clientLabel(run, k), whole(labeled[k]), whole(unlabeled[k]), whole(held_out[k]), bytes(run.clients.bytes[k])])] })];
   if (hasValues(class_count)) figures.push(figure({
     title: "Classes of each client", note: run.clients.labeled_only ? "Labeled images only, those held out among them; of the others nobody knows the class." : "True classes, known in simulation only.", wide: names.length > 12,
-    chart: heatMap({ rowNames: clientMarks(run), columnNames: names, values: class_count, format: whole, rowLabel: "client", columnLabel: "class" }),
+    chart: heatMap({ rowNames: clientMarks(run), rowFills: clientFills(run), columnNames: names, values: class_count, format: whole, rowLabel: "client", columnLabel: "class" }),
     rows: () => [["client", ...names], ids.map((_, k) => [clientLabel(run, k), ...(class_count[k] || []).map(whole)])],
   }));
-  if (sum(run.clients.bytes)) figures.push(figure({ title: "Bytes sent by each client", wide: ids.length > 30, note: "Tensors of its answers, all rounds: model and statistics.", chart: barChart({ rows: ids.map((_, k) => ({ ...bothNames(run, k), value: run.clients.bytes[k] })), format: bytes }), rows: () => [["client", "bytes"], ids.map((_, k) => [clientLabel(run, k), whole(run.clients.bytes[k])])] }));
+  if (sum(run.clients.bytes)) figures.push(figure({ title: "Bytes sent by each client", wide: ids.length > 30, note: "Tensors of its answers, all rounds: model and statistics.", chart: barChart({ rows: ids.map((_, k) => ({ ...clientBar(run, k), value: run.clients.bytes[k] })), format: bytes }), rows: () => [["client", "bytes"], ids.map((_, k) => [clientLabel(run, k), whole(run.clients.bytes[k])])] }));
   return figures;
 }
 

@@ -124,11 +124,17 @@ function numbers(title, rows) {
   return details;
 }
 
+function swatch(fill) {
+  const sample = draw("svg", { width: 14, height: 14, class: "swatch", "aria-hidden": "true" });
+  sample.append(draw("rect", { width: 14, height: 14, rx: 2, fill }));
+  return sample;
+}
+
 function legendOf(series) {
-  const items = series.map(({ name, color, dash }) => {
+  const items = series.map(({ name, color, dash, area }) => {
     const sample = draw("svg", { width: 22, height: 10, "aria-hidden": "true" });
     sample.append(draw("line", { x1: 0, x2: 22, y1: 5, y2: 5, stroke: color, "stroke-width": 3, "stroke-dasharray": dash || "" }));
-    return el("li", {}, sample, name);
+    return el("li", {}, area ? swatch(color) : sample, name);
   });
   return el("ul", { class: "legend" }, ...items);
 }

@@ -10,7 +10,7 @@ function valueSection(run) {
   const figures = measures.map(({ name, about, values }) => {
     const format = formats[name] || signed;
     const place = (v) => run.clients.ids.indexOf(v.client);
-    const bars = values.map((v) => ({ ...bothNames(run, place(v)), value: v.value, low: v.low, high: v.high }));
+    const bars = values.map((v) => ({ ...clientBar(run, place(v)), value: v.value, low: v.low, high: v.high }));
     return figure({
       title: name, note: about, chart: barChart({ rows: bars, format }), wide: bars.length > 30,
       rows: () => [["client", "value", "from", "to"], values.map((v) => [clientLabel(run, place(v)), format(v.value), format(v.low), format(v.high)])],

@@ -1,0 +1,68 @@
+"""The bounds of a run: the same rounds with the labels alone, and with all labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from fedsemi.errors import FedSemiError
+from fedsemi.report.run import Run, read_run
+from fedsemi.runs.folder import read_json
+
+
+def bound_of(run: Run) -> str | None:
+    """Tell bounds from other runs: supervised all along, with few labels or all."""
+    return _kind(run.config)
+
+
+def bounds_of(run: Run, others: Sequence[Run] = ()) -> dict[str, dict[str, Any]]:
+    """Find the results of a run's bounds: among others, else in folders beside it.
+
+    A folder beside it counts if it has ended, and learned from the same images for as
+    many rounds with the same seed.
+    """
+    if bound_of(run) is not None:
+        return {}
+    found: dict[str, dict[str, Any]] = {}
+    for each in (*others, *_beside(run)):
+        kind, result = bound_of(each), each.summary.get("result") or {}
+        if kind is not None and "mean_of_last_10" in result:
+            scores = result["mean_of_last_10"]
+            found.setdefault(kind, {"name": each.name, "scores": scores})
+    return found
+
+
+def _beside(run: Run) -> Iterator[Run]:
+    for path in sorted(run.path.resolve().parent.glob("*/config.json")):
+        if path.parent != run.path.resolve() and _could_be_a_bound(path):
+            try:
+                other = read_run(path.parent)
+            except FedSemiError:
+                continue  # a damaged neighbor is no reason to show nothing
+            if _comparable(run, other):
+                yield other
+
+
+def _could_be_a_bound(path: Path) -> bool:
+    """Look at the settings alone, for there may be hundreds of runs in a folder."""
+    try:
+        return _kind(read_json(path)) is not None
+    except (FedSemiError, KeyError, TypeError):
+        return False
+
+
+def _kind(config: dict[str, Any]) -> str | None:
+    if {stage["method"] for stage in config["stages"]} != {"supervised"}:
+        return None
+    return "upper" if config["partition"]["labeled_clients"] == "all" else "lower"
+
+
+def _comparable(run: Run, other: Run) -> bool:
+    data = run.manifest.get("data_sha256")
+    return (
+        data is not None
+        and data == other.manifest.get("data_sha256")
+        and run.num_rounds == other.num_rounds
+        and run.config["seed"] == other.config["seed"]
+    )
