@@ -45,6 +45,8 @@ class Browser:
             os.fdopen(answer[0], "rb", 0),
         )
         self._number, self._buffer, self._session = 0, b"", None
+        self.events: list[dict[str, Any]] = []
+        """What the page reported since it was watched, see `complaints`."""
         target = self("Target.createTarget", url="about:blank")["targetId"]
         attached = self("Target.attachToTarget", targetId=target, flatten=True)
         self._session = attached["sessionId"]
@@ -65,7 +67,7 @@ class Browser:
             message["sessionId"] = self._session
         self._write.write(json.dumps(message).encode() + b"\0")
         while (found := self._next()).get("id") != self._number:
-            pass
+            self.events.append(found)
         assert "error" not in found, found
         return found["result"]
 
@@ -79,6 +81,24 @@ class Browser:
         self("Page.navigate", url=address)
         self.wait("document.querySelector('h1')?.textContent")
         self.wait("document.querySelectorAll('figure svg[role=img]').length > 2")
+
+    def watch(self) -> None:
+        """Hear of what the page writes to its console from now on."""
+        for domain in ("Runtime", "Log"):
+            self(f"{domain}.enable")
+        self.events.clear()
+
+    def complaints(self) -> list[str]:
+        """Return the errors and warnings since the page was watched."""
+        self.js("0")  # take in what has been reported meanwhile
+        told = [(each.get("method"), each.get("params", {})) for each in self.events]
+        return [
+            json.dumps(content)
+            for method, content in told
+            if method == "Runtime.exceptionThrown"
+            or method == "Log.entryAdded"
+            or (method == "Runtime.consoleAPICalled" and content["type"] != "log")
+        ]
 
     def resize(self, width: int, height: int) -> None:
         self(

@@ -187,7 +187,8 @@ def test_what_the_guard_cut_is_shown_round_by_round(
     browser, make_run, tmp_path
 ) -> None:
     folder = make_run(guard={"enabled": True})
-    lines = [json.loads(x) for x in (folder / "metrics.jsonl").open()]
+    written = (folder / "metrics.jsonl").read_text().splitlines()
+    lines = [json.loads(line) for line in written]
     cut = {"client": 3, "round": 1, "code": "FS2109", "reason": "cut", "part": 0.25}
     lines[1]["notices"] = [cut, {**cut, "code": "FS2142", "client": None}]
     text = "".join(json.dumps(line) + "\n" for line in lines)

@@ -105,7 +105,7 @@ def test_images_that_have_changed_are_not_shown_for_others(own_run: Path) -> Non
     path = sorted(folder.rglob("*.png"))[0]
     Image.new("RGB", (9, 9), "red").save(path)
     with pytest.raises(
-        DataError, match="FS1130 .* have changed since; .*--no-pictures"
+        DataError, match=r"FS1130 .* have changed since; .*--no-pictures"
     ):
         pictures_of(read_run(own_run), wanted=True)
 

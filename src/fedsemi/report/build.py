@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from fedsemi.report.pictures import Pictures
+from fedsemi.report.pictures import NO_PICTURES, Pictures
 from fedsemi.report.run import Run
 from fedsemi.report.view import view_of
 from fedsemi.text.printable import printable
@@ -29,7 +29,7 @@ _SCRIPTS = (
 )
 
 
-def report(runs: Sequence[Run], pictures: Pictures = Pictures()) -> str:
+def report(runs: Sequence[Run], pictures: Pictures = NO_PICTURES) -> str:
     """Return a report of one run, or a comparison of several.
 
     Args:

@@ -1,8 +1,8 @@
 """Which images the last model errs on or doubts: their places, never their pixels.
 
 These are kept in analysis.json, so that the folder of a run holds no image. Mistakes
-are those on the test set; what is unlabeled is judged by the model alone, for a `Client`
-has no field for labels that it does not have.
+are those on the test set; what is unlabeled is judged by the model alone, since a
+`Client` has no field for labels that it does not have.
 """
 
 from __future__ import annotations

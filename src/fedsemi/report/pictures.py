@@ -39,6 +39,9 @@ class Pictures:
     why_not: str = ""
 
 
+NO_PICTURES = Pictures()
+
+
 def pictures_of(
     run: Run, wanted: bool | None = None, data_dir: Path | None = None
 ) -> Pictures:
@@ -53,7 +56,7 @@ def pictures_of(
         FedSemiError: They are wanted, but cannot be read here.
     """
     if wanted is False or not _places(run):
-        return Pictures()
+        return NO_PICTURES
     if wanted is None and not _anybodys(run):
         return Pictures(
             why_not="no pictures of own images, for a page may be handed on; "

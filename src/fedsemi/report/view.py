@@ -9,7 +9,7 @@ from typing import Any
 from fedsemi.client.evaluate import MAIN_SCORES
 from fedsemi.objectives.calibration import Estimate
 from fedsemi.report.bounds import bound_of, bounds_of
-from fedsemi.report.pictures import Pictures
+from fedsemi.report.pictures import NO_PICTURES, Pictures
 from fedsemi.report.ranks import FEWEST
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing, flat, shareable, without_places
@@ -18,7 +18,7 @@ from fedsemi.runs.records import ClientRecord, RoundRecord
 Over = Callable[[ClientRecord], float | None]
 
 
-def view_of(runs: Sequence[Run], pictures: Pictures = Pictures()) -> dict[str, Any]:
+def view_of(runs: Sequence[Run], pictures: Pictures = NO_PICTURES) -> dict[str, Any]:
     """Describe runs for the page, the main one with its bounds and pictures."""
     views = [_run_view(run) for run in runs]
     names = distinct_names(runs)

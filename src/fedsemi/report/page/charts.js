@@ -1,13 +1,13 @@
 // The charts: lines over rounds, shares stacked over rounds, heat maps and bars.
 
-function frame(width, { xs, low, high, format, stages }) {
+function frame(width, { xs, low, high, format, stages, step }) {
   const height = Math.max(190, Math.min(300, width * 0.5));
   const box = { left: 52, right: 14, top: 24, bottom: 38 };
   const picture = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0 });
   const from = xs[0], to = xs[xs.length - 1];
   const x = (v) => box.left + (to === from ? 0.5 : (v - from) / (to - from)) * (width - box.left - box.right);
   const y = (v) => height - box.bottom - ((v - low) / (high - low || 1)) * (height - box.top - box.bottom);
-  for (const value of ticks(low, high, 5)) {
+  for (const value of ticks(low, high, step ? (high - low) / step : 5)) {
     picture.append(draw("line", { class: "axis", x1: box.left, x2: width - box.right, y1: y(value), y2: y(value) }));
     picture.append(draw("text", { x: box.left - 6, y: y(value) + 4, "text-anchor": "end", class: "soft" }, format(value)));
   }
@@ -61,7 +61,7 @@ function follow({ picture, x, height, box }, xs, describe) {
 function fitted(values) {
   const some = values.filter(known), least = Math.min(...some), most = Math.max(...some);
   const step = [0.005, 0.01, 0.02, 0.05, 0.1].find((s) => (most - least) / s <= 6) || 0.2;
-  return [Math.max(0, Math.floor((least - step / 4) / step) * step), Math.min(1, Math.ceil((most + step / 4) / step) * step)];
+  return [Math.max(0, Math.floor((least - step / 4) / step) * step), Math.min(1, Math.ceil((most + step / 4) / step) * step), step];
 }
 
 // Far below its end, the beginning of a run would press the rest together.
@@ -78,8 +78,8 @@ function clipOf({ picture, height, box }, width) {
 function lineChart({ xs, series, format = percent, stages, low, high, fit, rules = [], ticksBelow = [] }) {
   return (width) => {
     const values = [...series.flatMap((s) => [...s.values, ...(s.low || []), ...(s.high || [])]), ...rules.map((r) => r.value)].filter(known);
-    const [bottom, top] = fit ? fit(values) : [low ?? Math.min(...values, 0), high ?? Math.max(...values, (low ?? 0) + 1e-9) * 1.04];
-    const parts = frame(width, { xs, low: bottom, high: top, format: (v) => axisText(v, format), stages });
+    const [bottom, top, step] = fit ? fit(values) : [low ?? Math.min(...values, 0), high ?? Math.max(...values, (low ?? 0) + 1e-9) * 1.04];
+    const parts = frame(width, { xs, low: bottom, high: top, format: (v) => axisText(v, format), stages, step });
     const path = (list) => segments(list.map((v, i) => (known(v) ? [parts.x(xs[i]), parts.y(v)] : null)));
     const inside = bottom > 0 ? clipOf(parts, width) : "none"; // what lies below a fitted axis
     // Dashes over solid lines: so a line shows where it lies on another.

@@ -12,6 +12,11 @@ function status(view, age) {
   return `Running${left}: ${place}`;
 }
 
+function showProgress(run) {
+  const bar = document.getElementById("progress");
+  [bar.max, bar.value, bar.hidden] = [run.num_rounds, run.rounds.seconds.length, run.finished];
+}
+
 // What a person has opened, scrolled and focused stays so in the new drawing.
 function keepPlace(draw) {
   const name = (node) => node.closest("figure")?.querySelector("h3").textContent ?? node.closest("section")?.querySelector("h2").textContent;
@@ -41,6 +46,7 @@ function followRun(view) {
     const over = now.runs[now.main].finished;
     const text = lost && !over ? lost : status(now, age);
     if (line.textContent !== text) line.textContent = text; // screen readers read changes
+    showProgress(now.runs[now.main]);
   };
   say();
   setInterval(say, 10000);

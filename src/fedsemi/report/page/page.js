@@ -79,7 +79,7 @@ function cardTable(rows, name) {
 }
 
 function settings(run) {
-  const hashes = cardTable(Object.entries(run.manifest).map(([k, v]) => [k, Array.isArray(v) ? v.join(" ") : shown(v)]), "Hashes and versions");
+  const hashes = cardTable(Object.entries(run.manifest).filter(([, v]) => v !== "").map(([k, v]) => [k, Array.isArray(v) ? v.join(" ") : shown(v)]), "Hashes and versions");
   const details = el("details", {}, el("summary", {}, "All settings"), cardTable(Object.entries(run.settings).map(([k, v]) => [k, shown(v)]), "Settings"));
   return [hashes, details];
 }

@@ -46,7 +46,7 @@ function ticks(low, high, count) {
   const span = high - low || 1;
   const rough = span / Math.max(count, 1);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough * (1 - 1e-6));
   const found = [];
   for (let v = Math.ceil(low / step - 1e-9) * step; v <= high + step * 1e-6; v += step) found.push(+v.toPrecision(10));
   return found;
@@ -102,8 +102,7 @@ function figure({ title, note, chart, legend, rows, wide }) {
   if (legend && legend.length > 1) node.append(legendOf(legend));
   if (rows) node.append(numbers(title, rows));
   let last = 0;
-  new ResizeObserver(() => {
-    const width = Math.floor(place.clientWidth);
+  place.drawAt = (width) => {
     if (!width || width === last) return;
     last = width;
     const picture = chart(width);
@@ -112,9 +111,23 @@ function figure({ title, note, chart, legend, rows, wide }) {
     picture.setAttribute("aria-label", [`${title}.`, note, keys].filter(Boolean).join(" "));
     place.replaceChildren(picture);
     tellOfMore(place, +picture.getAttribute("width"));
-  }).observe(place);
+  };
+  new ResizeObserver(() => printing || place.drawAt(Math.floor(place.clientWidth))).observe(place);
   return node;
 }
+
+// On paper charts are drawn for its width, in one column or two; the style says the same.
+const PAPER = 680, GAP = 12, PADDING = 10;
+let printing = false;
+const charted = () => [...document.querySelectorAll("figure > .scroll")].filter((place) => place.drawAt);
+addEventListener("beforeprint", () => {
+  printing = true;
+  for (const place of charted()) place.drawAt((place.parentNode.matches(".grid > :not(.wide)") ? (PAPER - GAP) / 2 : PAPER) - 2 * PADDING);
+});
+addEventListener("afterprint", () => {
+  printing = false;
+  for (const place of charted()) place.drawAt(Math.floor(place.clientWidth));
+});
 
 function numbers(title, rows) {
   const details = el("details", {}, el("summary", {}, "Show the numbers"));
