@@ -27,6 +27,25 @@ def test_the_setting_is_told_from_the_records(tiny: Profile) -> None:
     assert "1 + 2 rounds (warm-up first)" in first and "flexmatch" in first
 
 
+def test_what_was_not_run_has_no_caveats(tiny: Profile) -> None:
+    evidence = evidence_of(tiny, {setting("svhn", "semianagg"): [0.5]})
+    text = " ".join(remarks(TABLES["table1"], evidence))
+    assert "SVHN: The paper calls SVHN's test set balanced" in text
+    assert "Split by image" not in text
+
+
+def test_the_setting_is_that_of_few_labels_though_a_bound_was_run_first(
+    tiny: Profile,
+) -> None:
+    scores = {setting("isic18", "upper"): [0.9], setting("isic18", "lower"): [0.5]}
+    evidence = evidence_of(tiny, scores)
+    for arm, share in (("upper", 1.0), ("lower", 0.05)):
+        for record in evidence.found(setting("isic18", arm)).values():
+            record["labeled_share"] = share
+    first, *_ = remarks(TABLES["table1"], evidence)
+    assert "5.0 % of them labeled" in first
+
+
 def test_a_method_with_a_learner_of_its_own_has_a_setting_too(tiny: Profile) -> None:
     # The learner of SSIL-CDM selects by other rules than a cutoff.
     for arm in ("ssil-cdm", "rscfed", "upper"):

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.report.browser import CHROMIUM, Browser
+from tests.report.browser import CHROMIUM, HOLES, Browser
 
 import fedsemi
 
@@ -37,3 +37,10 @@ def test_nothing_is_wider_than_the_screen_and_every_link_leads_somewhere(
         lost = f"{links}.filter((a) => !document.querySelector(a.hash)).length"
         assert asked(lost) == 0
         assert asked("document.querySelectorAll('.question').length") == 6
+        assert asked(HOLES) == 0
+        # What is nothing has no sign.
+        words = "[...document.querySelectorAll('svg text')].map((t) => t.textContent)"
+        assert (
+            asked(f"{words}.filter((word) => /^[+−]0[.]0+(,|$)/.test(word)).length")
+            == 0
+        )

@@ -24,6 +24,18 @@ _FLAGS = [
     "--remote-debugging-pipe",
 ]
 
+HOLES = """
+[...document.querySelectorAll('.grid')].flatMap((grid) => {
+  const boxes = [...grid.children].map((node) => node.getBoundingClientRect());
+  const width = grid.getBoundingClientRect().width;
+  return boxes.filter((box) => {
+    const row = boxes.filter((other) => Math.abs(other.top - box.top) < 2);
+    const used = row.reduce((sum, each) => sum + each.width, 0);
+    return used + 16 * (row.length - 1) < width - 2;
+  });
+}).length"""
+"""Counts the figures in rows that they do not fill."""
+
 
 class Browser:
     """One page in one browser; commands are those of the DevTools protocol."""

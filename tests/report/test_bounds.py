@@ -37,10 +37,17 @@ def test_bounds_in_the_folders_beside_a_run_are_found(make_run) -> None:
     assert accuracies(bounds_of(run)) == {"lower": 0.5, "upper": 0.9}
 
 
+def test_a_bound_below_the_folder_of_a_run_is_found(make_run) -> None:
+    folder = finish(make_run("method"), 0.7)
+    finish(make_run("alone", **SUPERVISED), 0.5).rename(folder / "labels-only")
+    assert accuracies(bounds_of(read_run(folder))) == {"lower": 0.5}
+
+
 def test_a_folder_that_cannot_be_compared_is_no_bound(make_run) -> None:
     run = read_run(finish(make_run("method"), 0.7))
     finish(make_run("other-data", **SUPERVISED), 0.1, data="other")
     finish(make_run("other-seed", seed=9, **SUPERVISED), 0.2)
+    finish(make_run("other-rate", local={"lr_labeled": 0.5}, **SUPERVISED), 0.2)
     longer = [{"method": "supervised", "rounds": 9}]
     finish(make_run("longer", stages=longer), 0.3)
     make_run("unfinished", **SUPERVISED)

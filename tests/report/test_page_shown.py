@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.report.browser import CHROMIUM, Browser
+from tests.report.browser import CHROMIUM, HOLES, Browser
 from tests.report.test_bounds import ALL, SUPERVISED, finish
 
 from fedsemi.report.build import report
@@ -22,16 +22,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 SHARES = "Shares of the clients without labels"
-SIBLINGS_BESIDE = """
-[...document.querySelectorAll('.grid')].flatMap((grid) => {
-  const boxes = [...grid.children].map((node) => node.getBoundingClientRect());
-  const width = grid.getBoundingClientRect().width;
-  return boxes.filter((box) => {
-    const row = boxes.filter((other) => Math.abs(other.top - box.top) < 2);
-    const used = row.reduce((sum, each) => sum + each.width, 0);
-    return used + 16 * (row.length - 1) < width - 2;
-  });
-}).length"""
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +148,7 @@ def test_what_the_guard_cut_is_marked_where_it_happened(browser, show, make_run)
 def test_small_multiples_leave_no_holes(browser, show, real_run, width):
     show(real_run, width=width)
     assert browser.js("document.querySelectorAll('.grid').length") > 3
-    assert browser.js(SIBLINGS_BESIDE) == 0
+    assert browser.js(HOLES) == 0
     last = "document.querySelector('.tile:last-child').getBoundingClientRect().right"
     row = "document.querySelector('.tiles').getBoundingClientRect().right"
     assert browser.js(f"Math.abs({last} - {row}) < 2")

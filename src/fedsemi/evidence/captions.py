@@ -64,8 +64,10 @@ def notes_of(artifact: Artifact) -> list[str]:
 def remarks(artifact: Artifact, evidence: Evidence) -> list[str]:
     """Write setting, guard and caveats in sentences, each with what it is about."""
     found = _records(evidence, [artifact])
-    setting = [f"{titled(name)}: {_setting(found, name)}" for name in _datasets(found)]
-    caveats = [_about_whom(artifact, name) + NOTES[name] for name in notes_of(artifact)]
+    shown = _datasets(found)
+    setting = [f"{titled(name)}: {_setting(found, name)}" for name in shown]
+    notes = [name for name in notes_of(artifact) if _matters(artifact, name, shown)]
+    caveats = [_about_whom(artifact, name) + NOTES[name] for name in notes]
     guard = guard_caption(found)
     return [*setting, *([guard] if guard else []), *caveats]
 
@@ -82,6 +84,8 @@ def _datasets(records: Sequence[Record]) -> list[str]:
 def _setting(records: Sequence[Record], dataset: str) -> str:
     """Describe the runs on a data set by the record of a method, if there is one."""
     some = [record for record in records if record.get("dataset") == dataset]
+    # One with all labels is a bound, and says nothing of how few there are.
+    some.sort(key=lambda each: float(each["labeled_share"]))
     record = max(some, key=lambda each: bool(_selection(each)))
     config = record["config"]
     local, model, stages = config["local"], config["model"], config["stages"]
@@ -91,11 +95,13 @@ def _setting(records: Sequence[Record], dataset: str) -> str:
     pixels = f" of {size} pixels" if size else ""
     learner = _selection(record)
     labeled = f"{100 * record['labeled_share']:.1f} %"
-    rounds = " + ".join(str(stage["rounds"]) for stage in stages)
+    rounds = " + ".join(str(stage["rounds"]) for stage in stages) + " rounds"
+    if len(stages) > 1:
+        rounds += " (warm-up first)"
     return (
         f"{sum(owned):,} training images{pixels} at {len(owned)} clients, {labeled} of "
         f"them labeled (seed {record['seed']}); "
-        f"{model['name']}{width}, {rounds} rounds (warm-up first), {local['loss']} "
+        f"{model['name']}{width}, {rounds}, {local['loss']} "
         f"on labels{learner}, {config.get('precision', 'float32')}."
     )
 
@@ -106,6 +112,12 @@ def _selection(record: Record) -> str:
     if "selection" not in chosen:
         return ""
     return f", {chosen['selection']} with a cutoff of {chosen['cutoff']}"
+
+
+def _matters(artifact: Artifact, note: str, shown: Sequence[str]) -> bool:
+    """Tell whether a note is about the whole, or about a data set that was run."""
+    touched = {c.setting.dataset for c in artifact.cells if note in c.notes}
+    return note in artifact.notes or not touched.isdisjoint(shown)
 
 
 def _about_whom(artifact: Artifact, note: str) -> str:

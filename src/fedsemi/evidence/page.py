@@ -19,7 +19,7 @@ from fedsemi.evidence.results import Evidence
 from fedsemi.messages import DIVERSITY, Update
 from fedsemi.report.build import page
 
-_SCRIPTS = ("svg.js", "charts.js", "findings.js", "evidence.js")
+_SCRIPTS = ("svg.js", "charts.js", "clients.js", "findings.js", "evidence.js")
 _SIMILARITY = ((0.2, 0.4, 1.0), (0.4, 0.4, 0.5), (0.3, 1.0, 1.0))
 """Three clients, three classes: how like the anchor's the features are."""
 _EXAMPLE = "fig2"

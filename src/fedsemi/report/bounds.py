@@ -17,15 +17,15 @@ def bound_of(run: Run) -> str | None:
 
 
 def bounds_of(run: Run, others: Sequence[Run] = ()) -> dict[str, dict[str, Any]]:
-    """Find the results of a run's bounds: among others, else in folders beside it.
+    """Find the results of a run's bounds: among others, else in folders near it.
 
-    A folder beside it counts if it has ended, and learned from the same images for as
-    many rounds with the same seed.
+    A folder below or beside it counts if it has ended and learned from the same images
+    for as many rounds, with the same settings but for stages and who has labels.
     """
     if bound_of(run) is not None:
         return {}
     found: dict[str, dict[str, Any]] = {}
-    for each in (*others, *_beside(run)):
+    for each in (*others, *_near(run)):
         kind, result = bound_of(each), each.summary.get("result") or {}
         if kind is not None and "mean_of_last_10" in result:
             scores = result["mean_of_last_10"]
@@ -33,9 +33,11 @@ def bounds_of(run: Run, others: Sequence[Run] = ()) -> dict[str, dict[str, Any]]
     return found
 
 
-def _beside(run: Run) -> Iterator[Run]:
-    for path in sorted(run.path.resolve().parent.glob("*/config.json")):
-        if path.parent != run.path.resolve() and _could_be_a_bound(path):
+def _near(run: Run) -> Iterator[Run]:
+    here = run.path.resolve()
+    below, beside = here.glob("*/config.json"), here.parent.glob("*/config.json")
+    for path in (*sorted(below), *sorted(beside)):
+        if path.parent != here and _could_be_a_bound(path):
             try:
                 other = read_run(path.parent)
             except FedSemiError:
@@ -64,5 +66,14 @@ def _comparable(run: Run, other: Run) -> bool:
         data is not None
         and data == other.manifest.get("data_sha256")
         and run.num_rounds == other.num_rounds
-        and run.config["seed"] == other.config["seed"]
+        and _common(run.config) == _common(other.config)
     )
+
+
+def _common(config: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what makes a bound of a run: its stages, and who has labels."""
+    partition = {k: v for k, v in config["partition"].items() if k not in _LABELS}
+    return config | {"stages": None, "partition": partition}
+
+
+_LABELS = ("labeled_clients", "labeled_fraction", "sha256")

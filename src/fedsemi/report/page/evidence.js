@@ -4,7 +4,7 @@ function linesOf(plot, base) {
   const xs = [...new Set(plot.series.flatMap((s) => s.xs))].sort((a, b) => a - b);
   const spreadOut = (s, key) => s[key] && xs.map((x) => (s.xs.includes(x) ? s[key][s.xs.indexOf(x)] : null));
   const series = plot.series.map((s, i) => ({
-    name: s.seeds ? `${s.name} (n = ${s.seeds})` : s.name, color: COLORS[i % 7], dash: DASHES[Math.floor(i / 7) % 4],
+    name: s.seeds ? `${s.name} (n = ${s.seeds})` : s.name, ...styleOf(+(/^client (\d+)$/.exec(s.name)?.[1] ?? i)),
     values: spreadOut(s, "values"), low: s.seeds > 1 ? spreadOut(s, "low") : undefined, high: s.seeds > 1 ? spreadOut(s, "high") : undefined,
   }));
   const all = series.flatMap((s) => [...s.values, ...(s.low || []), ...(s.high || [])]).filter(known);
@@ -22,12 +22,11 @@ const PLOTS = {
     const groups = [...new Set(plot.rows.map((r) => r.group))];
     return figure({ ...base, wide: true, legend: groups.map((name, i) => ({ name, color: COLORS[i] })), chart: intervalChart({ rows: plot.rows, worth: plot.worth, label: plot.label }) });
   },
-  map: (plot, base) => figure({ ...base, wide: true, chart: differenceMap({ rows: plot.rows, columns: plot.columns, cells: plot.cells, rowLabel: plot.row_label, worth: plot.worth }) }),
+  map: (plot, base) => figure({ ...base, wide: plot.columns.length > 5, chart: differenceMap({ rows: plot.rows, columns: plot.columns, cells: plot.cells, rowLabel: plot.row_label, worth: plot.worth }) }),
   dose: (plot, base) => figure({ ...base, wide: true, chart: doseChart({ points: plot.points, label: plot.label, unit: " %" }) }),
 };
 
 const plotOf = (plot) => PLOTS[plot.kind](plot, { title: plot.title, note: plot.note });
-const grid = (plots) => (plots.length ? [el("div", { class: "grid" }, ...plots.map(plotOf))] : []);
 
 const WORDS = ["method", "verdict", "notes", "SemiAnAgg against", "difference", "score", "finding"];
 
@@ -65,8 +64,11 @@ function entryOf({ value, sd, seeds, mark, paper }) {
   return [el("td", {}, ...ours), el("td", { class: "beside" }, beside.filter(Boolean).join("  "))];
 }
 
+// Nothing is found as long as nothing was run.
+const notRun = ({ finding }) => finding.split(";").every((part) => part.endsWith("not run"));
+
 function questionOf(answer, i) {
-  const nodes = [el("p", { class: "finding" }, answer.finding), el("p", {}, answer.text), ...grid(answer.plots)];
+  const nodes = [el("p", { class: notRun(answer) ? "finding open" : "finding" }, answer.finding), el("p", {}, answer.text), ...grid(answer.plots.map(plotOf))];
   if (answer.rows.length) nodes.push(folded("Show the numbers", tableOf({ ...answer, caption: answer.question })));
   if (answer.panels.length) nodes.push(folded("Show the scores of all arms", el("p", { class: "note" }, answer.caption), ...answer.panels.map((panel) => panelOf(panel, answer.question))));
   nodes.push(el("p", { class: "note" }, answer.note));
@@ -76,7 +78,7 @@ function questionOf(answer, i) {
 function artifactOf(part) {
   const nodes = part.panels.map((panel) => panelOf(panel, part.title));
   if (nodes.length) nodes.unshift(el("p", { class: "note caption" }, part.caption));
-  nodes.push(...part.tables.map(tableOf), ...grid(part.plots));
+  nodes.push(...part.tables.map(tableOf), ...grid(part.plots.map(plotOf)));
   if (part.remarks.length) nodes.push(el("ul", { class: "note remarks" }, ...part.remarks.map((text) => el("li", {}, text))));
   nodes.push(...part.folded.map((one) => folded(one.caption, tableOf(one))));
   return el("section", { "aria-labelledby": part.id }, el("h3", { id: part.id }, `${part.name}. ${part.title}`), ...nodes);
@@ -88,7 +90,7 @@ document.getElementById("subtitle").textContent = view.about;
 
 // All findings on one screen; each leads to its question.
 function overviewOf(answers) {
-  const lines = answers.map((a, i) => el("tr", {}, el("th", { scope: "row" }, el("a", { href: `#q${i}` }, a.name)), el("td", {}, a.question), el("td", {}, a.finding)));
+  const lines = answers.map((a, i) => el("tr", {}, el("th", { scope: "row" }, el("a", { href: `#q${i}` }, a.name)), el("td", {}, a.question), el("td", notRun(a) ? { class: "open" } : {}, a.finding)));
   return el("table", { class: "overview" }, el("tbody", {}, ...lines));
 }
 

@@ -1,7 +1,11 @@
 // Charts of the questions: differences with intervals, a map of them, a dose.
 
 const MINUS = "−";
-const signed = (value, digits = 1) => (value < 0 ? MINUS : "+") + Math.abs(value).toFixed(digits);
+// What rounds to zero has no sign.
+function signed(value, digits = 1) {
+  const text = Math.abs(value).toFixed(digits);
+  return +text === 0 ? text : (value < 0 ? MINUS : "+") + text;
+}
 const axisNumber = (value) => String(+value.toPrecision(3)).replace("-", MINUS);
 
 function axisAlong(picture, { x, low, high, y, label, count, top }) {

@@ -26,13 +26,6 @@ function render(view) {
   document.getElementById("contents").replaceChildren(...sections.map(([title], i) => el("li", {}, el("a", { href: `#s${i}` }, title.split(":")[0]))));
 }
 
-// Two columns at most: an odd figure takes a row of its own, so that no hole is left.
-function grid(figures) {
-  const narrow = figures.filter((node) => !node.classList.contains("wide"));
-  if (narrow.length % 2) narrow.at(-1).classList.add("wide");
-  return figures.length ? [el("div", { class: "grid" }, ...figures)] : [];
-}
-
 function subtitle(view, run) {
   const data = run.data ? `${run.data.name}, ` : "";
   const few = run.clients.labeled.filter((n) => n > 0).length;

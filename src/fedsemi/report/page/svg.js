@@ -116,6 +116,13 @@ function figure({ title, note, chart, legend, rows, wide }) {
   return node;
 }
 
+// Two columns at most: an odd figure takes a row of its own, so that no hole is left.
+function grid(figures) {
+  const narrow = figures.filter((node) => !node.classList.contains("wide"));
+  if (narrow.length % 2) narrow.at(-1).classList.add("wide");
+  return figures.length ? [el("div", { class: "grid" }, ...figures)] : [];
+}
+
 // On paper charts are drawn for its width, in one column or two; the style says the same.
 const PAPER = 680, GAP = 12, PADDING = 10;
 let printing = false;
