@@ -265,14 +265,17 @@ function barChart({ rows, format = percent, high }) {
   };
 }
 
+// Seen on a bar of any color: a line with an edge in the color of the panel.
+const overBar = (d, width) => [["var(--panel)", width + 3], ["var(--text)", width]].map(([stroke, thick]) => draw("path", { d, stroke, "stroke-width": thick, fill: "none" }));
+
 function barOfRow(place, row, { x, left, thick, text }) {
   const middle = thick / 2 + 5, half = middle - 5;
   place.append(draw("text", { x: left - 6, y: middle, "text-anchor": "end" }, shorten(row.name, Math.floor((left - 8) / 6.8))));
   if (!known(row.value)) { place.append(draw("text", { x: left + 4, y: middle, class: "soft" }, "no value")); return; }
   const [a, b] = [x(0), x(row.value)];
   place.append(draw("rect", { x: Math.min(a, b), y: 0, width: Math.max(Math.abs(b - a), 1), height: thick, fill: row.color || "var(--c0)", rx: 2 }));
-  if (known(row.low)) place.append(draw("path", { d: `M${x(row.low)} ${half}H${x(row.high)}M${x(row.low)} ${half - 4}v8M${x(row.high)} ${half - 4}v8`, stroke: "var(--text)", "stroke-width": 1.5, fill: "none" }));
-  if (known(row.mark)) place.append(draw("path", { d: `M${x(row.mark)} -2v${thick + 4}`, stroke: "var(--c4)", "stroke-width": 3 }));
+  if (known(row.low)) place.append(...overBar(`M${x(row.low)} ${half}H${x(row.high)}M${x(row.low)} ${half - 4}v8M${x(row.high)} ${half - 4}v8`, 1.5));
+  if (known(row.mark)) place.append(...overBar(`M${x(row.mark)} -2v${thick + 4}`, 3.5));
   const end = Math.max(a, ...[row.value, row.high, row.mark].filter(known).map(x));
   place.append(draw("text", { x: end + 6, y: middle }, text));
 }

@@ -9,10 +9,10 @@ function render(view) {
   const about = many ? `: ${run.name}` : "";
   const sections = [
     ["Result", resultSection(view)],
-    ["What differs", differences(view)],
     [`Alarms${about}`, alarms(run)],
     [`Guard${about}`, guardSection(run)],
     ["Curves", grid(curveSection(view))],
+    ["What differs", differences(view)],
     [`Contributions${about}`, grid([...contributionSection(run), ...diversitySection(run)])],
     [`Pseudo-labels${about}`, grid(pseudoLabelSection(run))],
     [`Worth of each client${about}`, grid(valueSection(run))],
@@ -37,7 +37,8 @@ function differences(view) {
   const entries = Object.entries(view.differing);
   if (!entries.length) return [];
   const rows = entries.map(([key, values]) => [key, ...values.map(shown)]);
-  return [table(["setting", ...view.runs.map((r) => r.name)], rows, "Settings that differ")];
+  const shownNow = table(["setting", ...view.runs.map((r) => r.name)], rows, "Settings that differ");
+  return rows.length > 8 ? [el("details", {}, el("summary", {}, `All ${rows.length} settings that differ`), shownNow)] : [shownNow];
 }
 
 function alarms(run) {

@@ -23,12 +23,18 @@ function resultSection(view) {
   return [el("div", { class: "grid" }, comparison(view)), el("p", { class: "note" }, `The main run, ${run.name}:`), shown];
 }
 
+// Bounds are gray and dashed; other runs have colors and dashes in their order.
+function runStyle(view, i) {
+  const { bound } = view.runs[i], place = view.runs.slice(0, i).filter((r) => !r.bound).length;
+  return bound ? { color: "var(--rest)", dash: DASHES[bound === "upper" ? 1 : 2] } : { color: COLORS[place % COLORS.length], dash: DASHES[place % DASHES.length] };
+}
+
 const finalAccuracy = (run) => run.result.mean_of_last_10?.accuracy ?? run.rounds.accuracy.filter(known).at(-1);
 
 function comparison(view) {
   const rows = view.runs.map((run, i) => {
     const about = [run.bound && `${run.bound} bound`, run.finished || `unfinished: round ${run.rounds.seconds.length} of ${run.num_rounds}`].filter((word) => word && word !== true);
-    return { name: run.name, value: finalAccuracy(run), color: run.bound ? "var(--rest)" : COLORS[i % 7], text: `${percent(finalAccuracy(run))}${about.length ? ` (${about.join(", ")})` : ""}` };
+    return { name: run.name, value: finalAccuracy(run), color: runStyle(view, i).color, text: `${percent(finalAccuracy(run))}${about.length ? ` (${about.join(", ")})` : ""}` };
   });
   const counts = [...new Set(view.runs.filter((r) => r.finished).map((r) => r.num_tests))];
   const note = [`Accuracy on the test set, mean of the last ${counts.length === 1 ? counts[0] : "ten"} tests${counts.length > 1 ? ", or of all where there are fewer" : ""}.`];
@@ -52,7 +58,7 @@ function curveSection(view) {
   const series = one
     ? [["accuracy", "test accuracy"], ["balanced_accuracy", "balanced test accuracy"], ["validation", "held-out accuracy at labeled clients"]]
       .filter(([key]) => hasValues([run.rounds[key]])).map(([key, name], i) => ({ name, values: run.rounds[key], color: COLORS[i], dash: DASHES[i] }))
-    : view.runs.map((r, i) => ({ name: r.name, values: r.rounds.accuracy, color: r.bound ? "var(--rest)" : COLORS[i % 7], dash: DASHES[i % 4] }));
+    : view.runs.map((r, i) => ({ name: r.name, values: r.rounds.accuracy, ...runStyle(view, i) }));
   const longest = Math.max(...view.runs.map((r) => r.rounds.seconds.length));
   if (!longest || !hasValues(series.map((s) => s.values))) return [];
   const xs = range(longest), rules = boundRules(view), begun = lastStage(run, longest);
