@@ -40,6 +40,22 @@ def test_a_report_of_two_runs_is_one_page_in_a_folder_that_it_makes(
     assert f"saved {out} ({size:,.0f} kB)" in done.output
 
 
+def test_a_report_has_pictures_unless_one_says_no(
+    real_run: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "page.html"
+    for words, shown in (
+        ([], True),
+        (["--pictures"], True),
+        (["--no-pictures"], False),
+    ):
+        done = CliRunner().invoke(
+            app, ["report", str(real_run), "--out", str(out), *words]
+        )
+        assert done.exit_code == 0, done.exception
+        assert ("data:image/png;base64," in out.read_text("utf-8")) is shown
+
+
 def test_a_run_differs_from_itself_in_nothing(real_run: Path) -> None:
     done = CliRunner().invoke(app, ["diff", str(real_run), str(real_run)])
     assert done.exit_code == 0, done.exception

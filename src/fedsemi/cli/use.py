@@ -15,6 +15,7 @@ from fedsemi.storage import make_folder, write_whole
 from fedsemi.text.screen import Screen, say
 from fedsemi.use import exports
 from fedsemi.use.predict import Predictions, predictions
+from fedsemi.use.unsure import unsure_page
 
 
 class Format(StrEnum):
@@ -57,6 +58,10 @@ def predict(
     model: Annotated[Path, typer.Argument(help="A run, or an exported .onnx or .pt2.")],
     folder: Annotated[Path, typer.Argument(help="Folder of pictures.")],
     out: Annotated[Path | None, typer.Option(help="A CSV file.")] = None,
+    unsure: Annotated[
+        Path | None,
+        typer.Option(help="A page of the pictures that the model is least sure of."),
+    ] = None,
 ) -> None:
     """Classify the pictures of a folder; prints CSV with file, class, probability.
 
@@ -73,9 +78,15 @@ def predict(
     if out is None:
         _print_csv(found)
     else:
-        make_folder(out.parent)
-        write_whole(out, found.as_csv())
-        Screen().print(f"saved {out}", soft_wrap=True)
+        _save(out, found.as_csv())
+    if unsure is not None:
+        _save(unsure, unsure_page(model, folder, found).encode(), private=True)
+
+
+def _save(path: Path, content: bytes, private: bool = False) -> None:
+    make_folder(path.parent)
+    write_whole(path, content, private)
+    say(f"saved {path}", err=private)  # the CSV may go to stdout
 
 
 def _print_csv(found: Predictions) -> None:
