@@ -105,6 +105,16 @@ def test_of_fifty_sites_those_that_count_most_are_named(browser, show, make_run)
     assert names == [*(f"client {k}" for k in range(38, 50)), "37 other clients, thin"]
 
 
+def test_of_two_sites_that_look_alike_one_is_named(browser, show, make_run):
+    def alike(number: int, record: dict[str, Any]) -> None:
+        for id, own in record["clients"].items():
+            own["contribution"] = {"6": 0.4, "34": 0.3}.get(id, 0.3 / 48)
+
+    show(change(make_run("many", clients=50), alike))
+    looks = [tuple(style) for style in styles(browser, SHARES)]
+    assert len(set(looks)) == len(looks)
+
+
 def test_the_axis_is_fitted_to_the_data_and_the_bounds(browser, show, make_run):
     def late(number: int, record: dict[str, Any]) -> None:
         record["accuracy"] = record["balanced_accuracy"] = 0.8 + 0.01 * number
@@ -138,8 +148,8 @@ def test_what_the_guard_cut_is_marked_where_it_happened(browser, show, make_run)
         "round 2, client 3: share of the mean cut to 25.0 %",
         "round 2, all: steps of all clients without labels cut to 50.0 %",
     ]
-    own = [mark for mark in marks(SHARES) if "share of the mean" in mark]
-    assert own == ["round 2, client 3, guard: share of the mean cut to 25.0 %"]
+    one = "round 2, client 3, guard: share of the mean cut to 25.0 %"
+    assert marks(SHARES) == [one]
     ticks = f"{chart('Accuracy over')}.querySelectorAll('.cut').length"
     assert browser.js(ticks) == 1
 

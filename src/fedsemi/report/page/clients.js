@@ -39,11 +39,13 @@ function textures() {
   document.body.append(place);
 }
 
-// Of more clients than styles, those that contribute most are drawn thick and are named.
+// Of more clients than styles, those that contribute most are drawn thick and are named;
+// of two that look alike, the one that contributes more.
 function clientSeries(run, values) {
-  const total = run.clients.contribution.map((row) => sum(row));
+  const total = run.clients.contribution.map((row) => sum(row)), look = (k) => run.clients.ids[k] % MANY;
   const most = total.map((_, k) => k).sort((a, b) => total[b] - total[a] || a - b);
-  const told = new Set(total.length > MANY ? most.slice(0, TOLD) : most);
+  const apart = most.filter((k, place) => !most.slice(0, place).some((other) => look(other) === look(k)));
+  const told = new Set(total.length > MANY ? apart.slice(0, TOLD) : most);
   const drawn = total.map((_, k) => ({
     ...clientStyle(run, k), id: run.clients.ids[k], name: clientName(run, k), values: values[k],
     faint: !told.has(k), labeled: run.clients.labeled[k] > 0,

@@ -7,10 +7,10 @@ const CUTS = {
 const cutWhat = (cut) => CUTS[cut.code] || cut.code;
 const cutText = (cut) => `${cutWhat(cut)} cut to ${percent(cut.part)}`;
 
-// Marks for the lines of clients; cuts that concern all stand on every line.
+// Marks for the lines of clients; what concerns all stands in the guard's own chart.
 function withCuts(run, series) {
   return series.map((s) => ({
-    ...s, marks: run.cuts.filter((c) => c.client === s.id || (!known(c.client) && !s.labeled)).map((c) => ({ at: c.round, text: `guard: ${cutText(c)}` })),
+    ...s, marks: run.cuts.filter((c) => c.client === s.id).map((c) => ({ at: c.round, text: `guard: ${cutText(c)}` })),
   }));
 }
 
