@@ -94,7 +94,7 @@ PANELS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "methods",
             "methods:methods",
-            "List the methods with what a site sends, or show the settings of one.",
+            "List the methods with what a site sends, or show all about one.",
         ),
         Entry(
             "settings",
