@@ -110,8 +110,8 @@ PANELS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "datasets",
-            "data:datasets",
-            "List the data sets: whether they are at hand, their licenses and sources.",
+            "datasets:datasets",
+            "List the data sets, show one, or download it: fedsemi datasets get NAME.",
         ),
         Entry(
             "plugins",
