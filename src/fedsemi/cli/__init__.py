@@ -26,7 +26,6 @@ app = typer.Typer(
     cls=LateGroup,
     no_args_is_help=True,
     suggest_commands=False,  # click does it, too
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     help=(

@@ -220,7 +220,13 @@ class Late(TyperCommand):
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> click.Context:
-        """Go on as the real command."""
+        """Go on as the real command, or as its sketch while a shell completes."""
+        if extra.get("resilient_parsing"):
+            from fedsemi.cli.completion import sketch
+
+            return sketch(self.entry.name).make_context(
+                info_name, args, parent, **extra
+            )
         return self.real.make_context(info_name, args, parent, **extra)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:

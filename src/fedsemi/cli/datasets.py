@@ -22,7 +22,7 @@ from fedsemi.data.download import fetch, size_of
 from fedsemi.data.readers.files import verify
 from fedsemi.data.readers.source import DatasetSource, OfficialFile
 from fedsemi.errors import ConfigError, DataError, nearest
-from fedsemi.text.printable import printable
+from fedsemi.text.printable import printable, typed
 from fedsemi.text.screen import Screen
 
 GET = "get"
@@ -103,8 +103,11 @@ def _list(console: Screen, data_dir: Path | None) -> None:
 
 
 def _show(source: DatasetSource, console: Screen, data_dir: Path | None) -> None:
-    at_hand = source.at_hand(search_path(data_dir))
     train, test = source.counts
+    there = "yes"
+    if not source.at_hand(search_path(data_dir)):
+        command = typed("fedsemi", "datasets", GET, source.name)
+        there = f"no; {f'{command}, or ' if source.official else ''}{source.where}"
     console.print(f"{source.name}: {source.description}", style="bold")
     facts = Table(box=None, padding=(0, 1), show_header=False)
     facts.add_column(no_wrap=True, style="dim")
@@ -115,7 +118,7 @@ def _show(source: DatasetSource, console: Screen, data_dir: Path | None) -> None
         ("mean, deviation", source.normalization),
         ("license", source.license),
         ("cite", source.citation),
-        ("at hand", "yes" if at_hand else f"no; {source.where}"),
+        ("at hand", there),
     ):
         facts.add_row(title, value)
     console.print(facts)
