@@ -16,6 +16,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from fedsemi.text.early_stop import listen_as_usual
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -215,6 +217,7 @@ class Late(TyperCommand):
         )
         found = importlib.import_module(f"fedsemi.cli.{module}")
         app.command(self.entry.name)(getattr(found, function))
+        listen_as_usual()
         return get_command(app)
 
     def make_context(

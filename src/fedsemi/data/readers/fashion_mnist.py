@@ -30,7 +30,7 @@ MEAN, STD = (0.2860,), (0.3530,)
 
 _SITE = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com"
 # The MD5 that the publishers give, and the SHA-256 of the file in Debian's package,
-# whose gzip header has neither name nor date.
+# whose gzip header has no name and Debian's date.
 _SUMS = {
     "train-images-idx3-ubyte.gz": (
         "md5:8d4fb7e6c68d591d4c3dfef9ec88bf0d",
