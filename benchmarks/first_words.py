@@ -34,16 +34,17 @@ def first_words(times: int) -> Section:
         for variables, words, _ in _SAID.values()
     ]
     bare, *taken = medians([partial(_run, _BARE, {}), *asked], times, _of_children)
+    rows = []
+    for (name, (_, _, aim)), seconds in zip(_SAID.items(), taken, strict=True):
+        times_bare = f"{seconds / bare:.1f}"
+        cells = against(seconds, aim, "{:.2f}")
+        rows.append([name, f"{bare:.2f} s", times_bare, *cells])
     return Section(
         "First words",
-        "Processor seconds of a whole process, from the start of the interpreter to its "
-        "end, beside one that imports `typer` and `rich` and does nothing.",
+        "Processor seconds of a whole process, from the start of the interpreter to "
+        "its end, beside one that imports `typer` and `rich` and does nothing.",
         ["asked", "typer alone", "times that", "seconds", "aim", ""],
-        [
-            [name, f"{bare:.2f} s", f"{seconds / bare:.1f}"]
-            + against(seconds, aim, "{:.2f}")
-            for (name, (_, _, aim)), seconds in zip(_SAID.items(), taken, strict=True)
-        ],
+        rows,
     )
 
 
