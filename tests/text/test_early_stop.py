@@ -17,6 +17,11 @@ from fedsemi.text.early_stop import listen_as_usual, listen_early
 SOURCE = str(Path(fedsemi.__file__).parents[1])
 
 
+def hear() -> None:
+    """Undo what a shell does to the programs that it starts in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def stopped(moment: str, *words: str) -> tuple[int, list[str]]:
     """Send SIGINT as soon as a module has been imported; return code and lines."""
     command = [sys.executable, "-X", "importtime", "-m", "fedsemi", *words]
@@ -26,6 +31,7 @@ def stopped(moment: str, *words: str) -> tuple[int, list[str]]:
         stdout=subprocess.DEVNULL,
         text=True,
         env=os.environ | {"PYTHONPATH": SOURCE},
+        preexec_fn=hear,
     ) as process:
         assert process.stderr is not None
         lines = []
@@ -77,6 +83,7 @@ main()
         text=True,
         check=False,
         env=os.environ | {"PYTHONPATH": SOURCE},
+        preexec_fn=hear,
     )
     assert done.stderr.splitlines() == ["fedsemi: FS1002 stopped"]
     assert done.returncode == Interrupted.exit_code
