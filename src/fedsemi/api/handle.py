@@ -23,6 +23,8 @@ from fedsemi.report.pictures import pictures_of
 from fedsemi.report.run import read_run
 from fedsemi.runs.model_card import ModelCard
 from fedsemi.storage import make_folder, write_whole
+from fedsemi.text.printable import printable
+from fedsemi.text.screen import LINE
 from fedsemi.use.exports import Deployed, client_rows, load_model, round_rows
 from fedsemi.use.predict import predictions
 
@@ -155,7 +157,7 @@ class Run:
         state = "" if self.finished else " (unfinished)"
         accuracy = self.accuracy
         found = "not tested yet" if accuracy is None else f"accuracy {accuracy:.2%}"
-        return f"<Run '{self.folder}'{state}: {stages}; {found}>"
+        return printable(f"<Run '{self.folder}'{state}: {stages}; {found}>", LINE)
 
     @property
     def _card(self) -> ModelCard:

@@ -15,7 +15,7 @@ from fedsemi.report.build import report as build_report
 from fedsemi.report.diff import differences
 from fedsemi.report.live import following
 from fedsemi.report.pictures import pictures_of
-from fedsemi.report.run import read_run
+from fedsemi.report.run import read_run, runs_in
 from fedsemi.report.view import main_of
 from fedsemi.storage import make_folder, write_whole
 from fedsemi.text.screen import Screen, say
@@ -25,7 +25,10 @@ RunPath = Annotated[Path, typer.Argument(help="Folder of a run.", show_default=F
 
 def report(
     runs: Annotated[
-        list[Path], typer.Argument(help="Folders of runs.", show_default=False)
+        list[Path],
+        typer.Argument(
+            help="Folders of runs, or a folder with runs in it.", show_default=False
+        ),
     ],
     out: Annotated[Path, typer.Option(help="The page.")] = Path("report.html"),
     pictures: Annotated[
@@ -40,17 +43,20 @@ def report(
 ) -> None:
     """Make a page of a run, or compare several; it opens without a network.
 
-    Example: fedsemi report runs/demo/* --out report.html
+    Several are shown side by side, e.g. the three that `fedsemi demo` leaves.
+
+    Example: fedsemi report runs/demo --out report.html
     """
-    found = [read_run(path) for path in runs]
+    found = [read_run(each) for path in runs for each in runs_in(path)]
     shown = pictures_of(found[main_of(found)], pictures, data_dir)
     page = build_report(found, shown).encode()
     make_folder(out.parent)
     # Own pictures are private, wherever else they appear.
     write_whole(out, page, private=bool(pictures))
+    number = f", {len(found)} runs" if len(found) > 1 else ""
     remark = f"; {shown.why_not}" if shown.why_not else ""
-    size = len(page) / 1000
-    Screen().print(f"saved {out} ({size:,.0f} kB){remark}", soft_wrap=True)
+    size = f"{len(page) / 1000:,.0f} kB{number}"
+    Screen().print(f"saved {out} ({size}){remark}", soft_wrap=True)
 
 
 def diff(a: RunPath, b: RunPath) -> None:

@@ -14,6 +14,7 @@ from fedsemi.report.ranks import FEWEST
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing, flat, shareable, without_places
 from fedsemi.runs.records import ClientRecord, RoundRecord
+from fedsemi.text.printable import visible
 
 Over = Callable[[ClientRecord], float | None]
 
@@ -25,7 +26,7 @@ def view_of(runs: Sequence[Run], pictures: Pictures = NO_PICTURES) -> dict[str, 
     for view, name in zip(views, names, strict=True):
         view["name"] = name
     main = main_of(runs)
-    return {
+    view = {
         "main": main,
         "bounds": bounds_of(runs[main], runs),
         "pictures": {
@@ -35,6 +36,9 @@ def view_of(runs: Sequence[Run], pictures: Pictures = NO_PICTURES) -> dict[str, 
         "runs": views,
         "differing": shareable(differing(runs)) if len(runs) > 1 else {},
     }
+    # Classes, sites and folders are named by others, who may hide marks in names.
+    shown: dict[str, Any] = visible(view)
+    return shown
 
 
 def main_of(runs: Sequence[Run]) -> int:
