@@ -12,11 +12,12 @@ from rich.text import Text
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides
 from fedsemi.config.experiment import load_config
 from fedsemi.data.datasets import DATASETS, search_path
+from fedsemi.data.label_gaps import partition_gaps
 from fedsemi.data.readers.source import DatasetSource
 from fedsemi.data.show import partition_table, save_heatmap
 from fedsemi.simulation.build import load_dataset, partition_of, read_folders
 from fedsemi.storage import make_folder
-from fedsemi.text.screen import Screen
+from fedsemi.text.screen import Screen, warn
 
 
 def partition(
@@ -41,6 +42,7 @@ def partition(
     labels = dataset.train.labels.numpy()
     console = Screen()
     console.print(partition_table(drawn, labels, dataset.class_names))
+    warn(console, partition_gaps(drawn, labels, dataset.class_names).warnings)
     make_folder(out)
     drawn.save(out / "partition.json")
     save_heatmap(drawn, labels, dataset.class_names, out / "partition.png")

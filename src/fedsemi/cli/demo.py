@@ -9,7 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from fedsemi.config.experiment import Experiment, Stage
+from fedsemi.config.experiment import Experiment
+from fedsemi.config.labels_only import labels_only
 from fedsemi.evidence.stats import gap_closed
 from fedsemi.runs.records import Step
 from fedsemi.simulation.build import build
@@ -31,17 +32,12 @@ class Result:
         return float(self.summary["result"]["mean_of_last_10"]["accuracy"])
 
 
-def lower_bound(experiment: Experiment) -> Experiment:
-    """Train on the labeled clients alone, for as many rounds."""
-    return _supervised(experiment)
-
-
 def upper_bound(experiment: Experiment) -> Experiment:
     """Train as if every client had labels, for as many rounds."""
     partition = experiment.partition.model_copy(
         update={"labeled_clients": "all", "labeled_fraction": None, "sha256": None}
     )
-    return _supervised(experiment).model_copy(update={"partition": partition})
+    return labels_only(experiment).model_copy(update={"partition": partition})
 
 
 def run_demo(
@@ -53,7 +49,7 @@ def run_demo(
 ) -> list[Result]:
     """Run the experiment and both of its bounds, then compare them."""
     plan = {
-        "lower bound": lower_bound(experiment),
+        "lower bound": labels_only(experiment),
         experiment.stages[-1].method: experiment,
         "upper bound": upper_bound(experiment),
     }
@@ -66,13 +62,6 @@ def run_demo(
         results.append(Result(title, last, summary))
     _print_comparison(results, out, console)
     return results
-
-
-def _supervised(experiment: Experiment) -> Experiment:
-    rounds = sum(stage.rounds for stage in experiment.stages)
-    return experiment.model_copy(
-        update={"stages": [Stage(method="supervised", rounds=rounds)]}
-    )
 
 
 def _print_comparison(results: list[Result], out: Path, console: Console) -> None:

@@ -14,7 +14,9 @@ from torch import Tensor
 
 from fedsemi.client.evaluate import TEST_BATCH, metrics, predict
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.data.label_gaps import LabelGaps, label_gaps
 from fedsemi.messages import Weights
+from fedsemi.report.correctness import packed
 from fedsemi.runs.model_card import write_card
 from fedsemi.simulation.build import Simulation
 from fedsemi.storage import write_whole
@@ -65,6 +67,7 @@ def federation_facts(simulation: Simulation) -> dict[str, Any]:
             "left_out": len(folders.left_out) if folders else 0,
         },
         "labeled_only": federation.oracle is None,
+        "label_gaps": federation_gaps(simulation).warnings,
         "clients": {
             str(client.id): {
                 "num_labeled": client.num_labeled,
@@ -78,6 +81,12 @@ def federation_facts(simulation: Simulation) -> dict[str, Any]:
     }
 
 
+def federation_gaps(simulation: Simulation) -> LabelGaps:
+    """Find the classes that the clients' own labels leave out."""
+    labels = [client.labels.numpy() for client in simulation.federation.clients]
+    return label_gaps(labels, simulation.class_names)
+
+
 def test_facts(
     simulation: Simulation, weights: Weights, threads: int = 1
 ) -> dict[str, Any]:
@@ -88,6 +97,7 @@ def test_facts(
     probs = predict(model, test.images, views, TEST_BATCH, device, threads)
     return {
         "confusion": metrics(probs, test.labels, classes).confusion,
+        "correct": packed(probs, test.labels),
         "subgroups": {
             column: subgroup_recall(probs, test.labels, words)
             for column, words in simulation.dataset.test_metadata.items()

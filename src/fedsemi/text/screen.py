@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import typer
@@ -28,6 +29,13 @@ class Screen(Console):
     def render_str(self, text: str, **options: Any) -> Text:
         """Make the Text that stands for a str, wherever it is printed."""
         return super().render_str(printable(text, LINE), **options)
+
+
+def warn(console: Console, lines: Iterable[str]) -> None:
+    """Print warnings, a line each, the word in yellow."""
+    for line in lines:
+        text = Text.assemble(("warning", "yellow"), f" {printable(line, LINE)}")
+        console.print(text, soft_wrap=True, highlight=False)
 
 
 def say(line: str, *, err: bool = False) -> None:
