@@ -12,6 +12,7 @@ from fedsemi.evidence.catalogue import Chart, Setting
 from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.stats import spread
+from fedsemi.evidence.sweep_plot import sweep_plots
 from fedsemi.report.ranks import Correlation, correlations
 
 Plot = dict[str, Any]
@@ -176,4 +177,5 @@ _MAKERS: dict[str, Callable[[Chart, Evidence], list[Plot]]] = {
     "leave-one-out": _leave_one_out,
     "classes": _classes,
     "bars": _bars,
+    "sweep": sweep_plots,
 }
