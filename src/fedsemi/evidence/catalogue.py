@@ -74,6 +74,8 @@ class Chart:
     title: str
     settings: tuple[Setting, ...]
     metric: Score = "accuracy"
+    at_point: bool = False
+    """Whether it is of one point of a sweep, which its title names."""
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def _charts(own: OwnConfig, settings: Sequence[Setting]) -> Iterator[Chart]:
         for point in own.points or [()]:
             here = tuple(each for each in settings if each.partition == point)
             title = f"{words}, {point_label(point)}" if point else words
-            yield Chart("curves", title, here, metric)
+            yield Chart("curves", title, here, metric, at_point=bool(point))
 
 
 def _stages(stages: Sequence[Mapping[str, Any]], method: str) -> list[dict[str, Any]]:

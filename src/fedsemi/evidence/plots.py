@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,10 @@ def _curves(chart: Chart, evidence: Evidence) -> list[Plot]:
     series = []
     for setting in chart.settings:
         runs = list(evidence.found(setting).values())
+        # The title of the chart says where in a sweep it is.
+        named = replace(setting, partition=()) if chart.at_point else setting
         if runs:
-            series.append({"name": _title(setting), **_band(runs, chart.metric)})
+            series.append({"name": _title(named), **_band(runs, chart.metric)})
     if not series:
         return []
     note = "Mean over seeds; the band is one standard deviation. After the warm-up."

@@ -56,6 +56,6 @@ def _over(
         scores = list(evidence.scores(settings[value], chart.metric).values())
         found = spread(scores) if scores else None
         for name, sign in (("values", 0), ("low", -1), ("high", 1)):
-            at = found and round(found.mean + sign * (found.sd or 0.0), 2)
-            ends[name].append(at)
+            at = None if found is None else found.mean + sign * (found.sd or 0.0)
+            ends[name].append(None if at is None else round(at, 2))
     return ends

@@ -119,7 +119,7 @@ def _difference(run: Run, alone: Run) -> Difference:
         why = "the runs were recorded by a version that kept no bit for each image"
         return Difference(percents[0], percents[1], None, None, why)
     low, high = paired_interval(ours, other)
-    over = f"{len(ours):,} test images; other seeds and rounds may differ"
+    over = f"{len(ours):,} test images, last round; other seeds and rounds may differ"
     return Difference(
         100 * float(ours.mean()), 100 * float(other.mean()), 100 * low, 100 * high, over
     )
