@@ -25,6 +25,7 @@ from fedsemi.evidence.runner import Runner
 from fedsemi.evidence.stats import Paired, paired, spread
 from fedsemi.evidence.sweep import Point, point_label
 from fedsemi.simulation.build import Simulation, build
+from fedsemi.text.screen import tell
 from fedsemi.use.progress import duration
 from fedsemi.use.session import available_cores
 
@@ -89,7 +90,7 @@ def compare(
     runner.run(_telling(runner))
     evidence = Evidence(source, max(seeds, 1), read_records(Path(out)))
     for sentence in sentences(source.settings, evidence):
-        runner.console.print(sentence, soft_wrap=True, highlight=False)
+        tell(runner.console, sentence)
     return table(_rows(source, evidence))
 
 

@@ -29,7 +29,7 @@ from fedsemi.runs.folder import RunFolder
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.text.printable import printable
-from fedsemi.text.screen import warn
+from fedsemi.text.screen import tell, warn
 from fedsemi.use.resuming import config_of, refuse_coordinators_run, refuse_flower_run
 from fedsemi.use.session import available_cores, record_run
 
@@ -189,7 +189,7 @@ def _record(
         display_for(console),
     )
     if (sentence := sentence_of(read_run(folder.path))) is not None:
-        console.print(sentence, soft_wrap=True, highlight=False)
+        tell(console, sentence)
 
 
 def _begun(

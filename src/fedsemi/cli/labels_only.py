@@ -9,7 +9,7 @@ from fedsemi.report.companion import sentence_of
 from fedsemi.report.run import read_run
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.text.printable import typed
-from fedsemi.text.screen import Screen
+from fedsemi.text.screen import Screen, tell
 from fedsemi.use.labels_only import train_labels_only
 
 
@@ -24,11 +24,11 @@ def run_labels_only(run: Path, workers: int, data_dir: Path | None) -> None:
 
     out = train_labels_only(run, read, workers, console, f"continue with `{again}`")
     console.print(f"labels alone: records in {out}", soft_wrap=True)
-    tell(run, console, data_dir)
+    tell_of(run, console, data_dir)
 
 
-def tell(run: Path, console: Screen, data_dir: Path | None = None) -> None:
+def tell_of(run: Path, console: Screen, data_dir: Path | None = None) -> None:
     """Say whether the unlabeled sites of a run helped, if it had any."""
     sentence = sentence_of(read_run(run), data_dir=data_dir)
     if sentence is not None:
-        console.print(sentence, soft_wrap=True, highlight=False)
+        tell(console, sentence)

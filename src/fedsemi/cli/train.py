@@ -14,7 +14,7 @@ from rich.table import Table
 
 from fedsemi.cli.demo import run_demo
 from fedsemi.cli.folders import show_folders
-from fedsemi.cli.labels_only import run_labels_only, tell
+from fedsemi.cli.labels_only import run_labels_only, tell_of
 from fedsemi.cli.options import DataDir, Overrides, Workers, require_flower
 from fedsemi.config.experiment import load_config
 from fedsemi.config.files import CONFIGS
@@ -162,7 +162,7 @@ def run(
         console.print(client_table(last.record))
     console.print(_result_table(summary, read_run(out)))
     console.print(f"{duration(summary['seconds'])}; records in {out}", soft_wrap=True)
-    tell(out, console, data_dir)
+    tell_of(out, console, data_dir)
 
 
 def _continued(

@@ -11,6 +11,7 @@ from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.helping import sentences
 from fedsemi.evidence.layout import Entry, Grid, Panel, grid_of
 from fedsemi.evidence.results import Evidence
+from fedsemi.text.screen import tell
 
 
 def show(artifact: Artifact, evidence: Evidence, console: Console) -> None:
@@ -22,7 +23,7 @@ def show(artifact: Artifact, evidence: Evidence, console: Console) -> None:
     if grid.panels:
         console.print(Text(caption_of(grid, evidence), style="dim"))
     for sentence in sentences(artifact.settings, evidence):
-        console.print(sentence, soft_wrap=True, highlight=False)
+        tell(console, sentence)
 
 
 def _table(group: str, panel: Panel, grid: Grid) -> Table:

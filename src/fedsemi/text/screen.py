@@ -34,8 +34,16 @@ class Screen(Console):
 def warn(console: Console, lines: Iterable[str]) -> None:
     """Print warnings, a line each, the word in yellow."""
     for line in lines:
-        text = Text.assemble(("warning", "yellow"), f" {printable(line, LINE)}")
-        console.print(text, soft_wrap=True, highlight=False)
+        tell(console, Text.assemble(("warning", "yellow"), f" {printable(line, LINE)}"))
+
+
+def tell(console: Console, line: str | Text) -> None:
+    """Print a long line; a terminal breaks it between words.
+
+    One with a command stays whole, so that it can be copied, and so does any in a file.
+    """
+    whole = not console.is_terminal or "`" in str(line)
+    console.print(line, soft_wrap=whole, highlight=False)
 
 
 def say(line: str, *, err: bool = False) -> None:
