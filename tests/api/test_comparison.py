@@ -112,3 +112,35 @@ def test_a_method_whose_code_has_changed_is_run_again(
         )
         fedsemi.compare(["powers:Power"], arrays, **small)
     assert len(read_records(tmp_path / "records")) == 2
+
+
+def test_a_grid_has_a_column_for_each_setting_and_tests_within_a_point(
+    small_config, tmp_path: Path
+) -> None:
+    found = fedsemi.compare(
+        ["lower", "semianagg"],
+        small_config,
+        seeds=1,
+        grid={"partition.dirichlet_alpha": [0.5, 2.0]},
+        workers=1,
+        progress=False,
+        out=tmp_path,
+    )
+    key = "partition.dirichlet_alpha"
+    assert [(row["method"], row[key]) for row in found] == [
+        ("lower", 0.5),
+        ("semianagg", 0.5),
+        ("lower", 2.0),
+        ("semianagg", 2.0),
+    ]
+    for first, second in (found[:2], found[2:]):
+        assert first["difference"] is None
+        wanted = second["accuracy"] - first["accuracy"]
+        assert second["difference"] == pytest.approx(wanted)
+
+
+def test_a_grid_of_what_is_no_setting_is_refused(small_config) -> None:
+    with pytest.raises(ConfigError, match="FS4101"):
+        fedsemi.compare(["fedavg"], small_config, grid={"partition.alpha": [1]})
+    with pytest.raises(ConfigError, match="FS4182"):
+        fedsemi.compare(["fedavg"], small_config, grid={"seed": [1, 2]})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from PIL import Image
-from tests.api.conftest import pictures
+from tests.api.conftest import SMALL, pictures
 
 import fedsemi
 from fedsemi.errors import DataError
@@ -85,3 +85,14 @@ def test_a_report_is_written_where_it_is_asked_for(
 def test_warnings_are_a_table(small_run: fedsemi.Run) -> None:
     assert all("what" in alarm for alarm in small_run.alarms)
     assert small_run.finished and small_run.manifest["seed"] == 1
+
+
+def test_a_run_says_whether_unlabeled_sites_helped_once_labels_alone_are_trained(
+    arrays: fedsemi.Sites, tmp_path: Path
+) -> None:
+    settings = SMALL | {"out": tmp_path / "run"}
+    run = fedsemi.simulate(arrays, **settings)
+    assert run.helped is not None and "train_labels_only(sites)" in run.helped
+    alone = run.train_labels_only(arrays, workers=1, progress=False)
+    assert alone.folder == run.folder / "labels-only" and alone.helped is None
+    assert "95 % interval" in fedsemi.load(run.folder).helped

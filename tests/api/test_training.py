@@ -220,3 +220,20 @@ def test_ctrl_c_leaves_a_script_with_workers_in_a_run_that_goes_on(
     assert last.endswith("continue with fedsemi.resume('run')")
     half = fedsemi.load("run")
     assert not half.finished and len(half.scores) >= 3
+
+
+def test_arrays_of_which_a_class_is_not_labeled_are_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    images, labels = pictures(32)
+    dark = images[labels == 0], labels[labels == 0]
+    sites = fedsemi.sites_from_arrays(
+        [dark],
+        [pictures(24, 1)[0]],
+        test=pictures(20, 3),
+        class_names=["dark", "bright"],
+    )
+    fedsemi.simulate(sites, **SMALL | {"progress": True}, out=tmp_path / "run")
+    told, _, rest = " ".join(capsys.readouterr().out.split()).partition("round 1/2")
+    assert "FS3405 nobody has a labeled image of 1 of 2 classes (bright)" in told
+    assert rest

@@ -11,13 +11,14 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from fedsemi.cli import app
-from fedsemi.cli.demo import lower_bound, run_demo, upper_bound
+from fedsemi.cli.demo import run_demo, upper_bound
 from fedsemi.config.experiment import make_experiment
+from fedsemi.config.labels_only import labels_only
 
 
 def test_bounds_train_for_as_many_rounds(small_config: dict[str, Any]) -> None:
     experiment = make_experiment(small_config)
-    for bound in (lower_bound(experiment), upper_bound(experiment)):
+    for bound in (labels_only(experiment), upper_bound(experiment)):
         assert [stage.rounds for stage in bound.stages] == [4]
         assert bound.stages[0].method == "supervised"
     assert upper_bound(experiment).partition.labeled_clients == "all"

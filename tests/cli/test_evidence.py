@@ -104,6 +104,56 @@ def test_methods_are_compared_on_a_config_of_ones_own(tmp_path: Path) -> None:
     # Three methods and the warm-up, which they share; three scores of each.
     assert text.count("(1 seed, mine)") == 12
     assert "measured from the end of the warm-up" in text and "Guard off" in text
+    assert " paper |" not in text, "of which there is no number here"
+    rows = [line.split()[:1] for line in result.output.splitlines()]
+    assert all([name] in rows for name in ("lower", "uniform-semi", "semianagg"))
+    for shown in (result.output, text, (tmp_path / "out" / "index.html").read_text()):
+        assert "semianagg: How sure it is that the unlabeled sites helped" in shown
+
+
+SMALL = (
+    'data = { name = "synthetic", train_limit = 120, test_limit = 40 }\n'
+    'model = { name = "resnet8", width = 4 }\n'
+    "partition = { num_clients = 3 }\n"
+    '[[stages]]\nmethod = "supervised"\nrounds = 1\n'
+    '[[stages]]\nmethod = "semianagg"\nrounds = 1\nlearner = { cutoff = 0.99999 }\n'
+)
+
+
+def test_methods_to_which_no_unlabeled_site_contributed_are_the_same_model(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mine.toml").write_text(SMALL)
+    words = ["compare", str(tmp_path / "mine.toml"), "--out", str(tmp_path / "out")]
+    words += ["--methods", "fedavg-semi,semianagg", "--no-probe", "--workers", "1"]
+    words += ["--set", "stages.1.learner.selection=fixmatch", "--seeds", "1"]
+    told = CliRunner().invoke(app, words).output
+    assert (
+        "fedavg-semi, semianagg: The unlabeled sites made no difference: none of them "
+        "contributed in 1 of 1 rounds, as no pseudo-label was confident enough; lower "
+        "stages.1.learner.cutoff (now 0.99999)"
+    ) in told
+    assert "They ended in the same model, bit for bit." in told
+    text = (tmp_path / "out" / "compare.md").read_text()
+    assert "SemiAnAgg +0.0, the same model" in text and "undecided" not in text
+
+
+def test_a_grid_tells_its_runs_first_and_refuses_bad_settings_before_any(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mine.toml").write_text(SMALL)
+    words = ["compare", str(tmp_path / "mine.toml"), "--methods", "lower,semianagg"]
+    words += ["--out", str(tmp_path / "out"), "--no-probe", "--workers", "1"]
+    grid = ["--grid", "partition.dirichlet_alpha=0.5,2", "--seeds", "1"]
+    done = CliRunner().invoke(app, [*words, *grid])
+    assert done.exit_code == 0, done.output
+    # The warm-up, labels alone and the method, at two points.
+    assert done.output.startswith("6 runs: 0 done, 6 to do;")
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert '"kind":"sweep"' in page and '"names":["0.5","2"]' in page
+    bad = [*words[:-2], "--grid", "partition.alpha=1,2"]
+    with pytest.raises(ConfigError, match=r"partition\.alpha"):
+        CliRunner().invoke(app, bad, catch_exceptions=False)
 
 
 def test_an_unknown_method_is_one_line(tmp_path: Path) -> None:

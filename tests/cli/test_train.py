@@ -80,6 +80,19 @@ def test_a_run_keeps_everything_needed_to_read_it(config: Path, tmp_path: Path) 
     assert done.stdout.count("mean of the last 1 ") == 2  # there are no ten tests
 
 
+def test_classes_that_nobody_has_labeled_are_named_before_the_first_round(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    alone = ["--set", "partition.dirichlet_alpha=0.0001", "--set", "partition.seed=1"]
+    for words in (["run", "--workers", "1"], ["partition"]):
+        done = CliRunner().invoke(app, [words[0], str(config), *alone, *words[1:]])
+        assert done.exit_code == 0, done.output
+        told, _, rest = done.output.partition("cannot learn them")
+        assert "warning FS3405 nobody has a labeled image of " in told
+        assert "round 1/1" not in told and rest
+
+
 def test_a_users_mistake_gives_one_line_and_no_traceback(
     config: Path, tmp_path: Path
 ) -> None:

@@ -14,11 +14,18 @@ def texts(report: object, stops: bool) -> list[str]:
 
 
 def test_good_folders_have_no_findings(tmp_path: Path) -> None:
-    a = make_site(tmp_path / "a", {"cat": 5, "dog": 5})
+    a = make_site(tmp_path / "a", {"cat": 7, "dog": 7})
     report = check(wish(a), 8)
     assert not report.findings and report.megabytes == pytest.approx(
-        2 * 10 * 100 / 2**20
+        2 * 14 * 100 / 2**20
     )
+
+
+def test_a_class_of_which_hardly_any_image_is_labeled_is_named(tmp_path: Path) -> None:
+    a = make_site(tmp_path / "a", {"cat": 7, "dog": 3})
+    (found,) = check(wish(a), 8).findings
+    assert found.text.startswith("FS3406 labeled images of 'dog' to learn from: ")
+    assert not found.stops
 
 
 def test_too_many_bad_files_stop_and_the_limit_to_set_is_named(tmp_path: Path) -> None:

@@ -12,14 +12,13 @@ from fedsemi.evidence.captions import about, notes_of
 from fedsemi.evidence.catalogue import Artifact, Cell, Setting, setting
 from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.render import (
-    HEAD,
     TEST_HEAD,
     as_csv,
     as_markdown,
+    line_table,
     markdown_table,
     name_of,
     paired_rows,
-    table_rows,
 )
 from fedsemi.evidence.results import Comparison, Evidence
 from fedsemi.evidence.stats import paired
@@ -29,8 +28,8 @@ OURS, OTHER = setting("isic18", "semianagg"), setting("isic18", "rscfed")
 
 def rows_of(evidence: Evidence, *cells: Cell) -> list[dict[str, str]]:
     made = Artifact("table0", "", cells)
-    rows = table_rows(evidence, evidence.lines(made))
-    return [dict(zip(HEAD, row, strict=True)) for row in rows]
+    head, rows = line_table(made, evidence)
+    return [dict(zip(head, row, strict=True)) for row in rows]
 
 
 def test_a_table_in_markdown_has_a_head_a_rule_and_its_rows() -> None:
@@ -161,3 +160,16 @@ def test_names_of_tables_and_figures_are_written_out() -> None:
     every = ("table3", "fig12", "q1", "q3-dose")
     names = [name_of(Artifact(name, "")) for name in every]
     assert names == ["Table 3", "Figure 12", "Q1", "Q3, dose"]
+
+
+def test_a_comparison_of_ones_own_has_no_column_for_the_paper(tiny: Profile) -> None:
+    made = Artifact("compare", "mine", (Cell("x", OURS),), own=True)
+    found = evidence_of(tiny, {OURS: [record(0.5)]})
+    head, (row,) = line_table(made, found)
+    assert head == ("data", "method", "metric", "ours", "gap closed", "verdict")
+    assert row[:4] == ("isic18", "x", "Acc", "50.0 (1 seed, smoke)")
+    assert "paper |" not in as_markdown(made, found)
+    names = as_csv(made, found).splitlines()[0].split(",")
+    assert not {"paper", "paper_gap", "published"} & set(names) and "mean" in names
+    theirs = as_csv(Artifact("table0", "", (Cell("x", OURS),)), found)
+    assert "paper" in theirs.splitlines()[0].split(",")

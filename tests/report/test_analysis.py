@@ -55,6 +55,12 @@ def test_own_sites_tell_the_classes_of_labels_and_what_was_left_out(
     assert facts["data"]["left_out"] == 1
 
 
+def test_labels_that_own_sites_lack_are_named(own_images: Simulation) -> None:
+    (line,) = federation_facts(own_images)["label_gaps"]
+    assert line.startswith("FS3406 of 1 of 2 classes there are fewer than 5 labeled")
+    assert "(cat: 4)" in line, "one of five is tested on"
+
+
 def test_a_simulation_has_no_sites_and_knows_all_classes(simulation) -> None:
     facts = federation_facts(simulation)
     assert not facts["labeled_only"]

@@ -77,6 +77,22 @@ def test_who_listens_gets_the_run_as_it_is_when_the_server_stops(make_run) -> No
     assert len(view["runs"][0]["rounds"]["accuracy"]) == 3
 
 
+def test_the_page_begins_with_whether_unlabeled_sites_helped(make_run) -> None:
+    with following(make_run()) as server:
+        told = json.loads(get(server, "/data")[1])["runs"][0]["helped"]
+        assert told.startswith("Whether the unlabeled sites helped cannot be said")
+        assert '<p id="helped">' in get(server, "/")[1]
+
+
+def test_labels_alone_that_are_trained_meanwhile_are_news(make_run) -> None:
+    folder = make_run()
+    with following(folder) as server:
+        before = server.traces()
+        (folder / "labels-only").mkdir()
+        (folder / "labels-only" / "metrics.jsonl").write_text("{}\n")
+        assert server.traces() != before
+
+
 def test_there_is_nothing_but_the_run(make_run) -> None:
     with following(make_run()) as server:
         assert get(server, "/../config.json")[0] == 404

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fedsemi.report.run import read_run
-from fedsemi.report.view import view_of
+from fedsemi.report.view import view_of, weakest
 from fedsemi.runs.records import Cut, Notice
 
 
@@ -151,3 +151,14 @@ def test_correlations_of_two_clients_are_left_out(make_run) -> None:
         valued = replace(run, value={"correlations": [{"clients": clients}]})
         value = view_of([valued])["runs"][0]["value"]
         assert len(value["correlations"]) == shown
+
+
+def test_all_weakest_classes_are_named_the_first_of_many() -> None:
+    assert weakest((0.0, 0.5, 0.0, None), ("a", "b", "c", "d")) == (
+        "a, c (2 of 3 classes): recall 0.0 %"
+    )
+    assert weakest((0.25, 0.5), ("a", "b")) == "a: recall 25.0 %"
+    many = weakest((0.0,) * 20, None)
+    assert many.startswith("class 0, class 1, ")
+    assert many.endswith("class 11 and 8 more (20 of 20 classes): recall 0.0 %")
+    assert weakest(None, None) == "–"

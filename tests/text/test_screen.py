@@ -8,7 +8,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from fedsemi.text.screen import LINE, Screen, say
+from fedsemi.text.screen import LINE, Screen, say, tell
 
 
 def shown(*what: object, width: int = 80) -> str:
@@ -45,3 +45,21 @@ def test_a_said_line_is_one_line_on_the_stream_that_was_chosen(
     told = capsys.readouterr()
     assert (told.err if err else told.out) == "one\\ntwo\n"
     assert (told.out if err else told.err) == ""
+
+
+@pytest.mark.parametrize(
+    ("terminal", "line", "broken"),
+    [
+        (True, "two words", True),
+        (True, "`two words`", False),
+        (False, "two words", False),
+    ],
+)
+def test_a_terminal_breaks_long_lines_between_words_but_no_command(
+    terminal: bool, line: str, broken: bool
+) -> None:
+    options = {"force_terminal": terminal, "color_system": None}
+    console = Screen(file=StringIO(), width=6, **options)
+    tell(console, line)
+    assert isinstance(console.file, StringIO)
+    assert (console.file.getvalue().strip() != line) == broken

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedsemi.client.evaluate import Metrics
 from fedsemi.runs.records import ClientRecord, Rejection, RoundRecord
 from fedsemi.simulation.build import Simulation
 from fedsemi.text.screen import Screen
@@ -100,6 +101,43 @@ def test_where_there_is_no_terminal_each_round_is_a_line(
         "mine: stage 1/2 supervised round 1/2 accuracy – 3.0 s left"
     )
     assert second.endswith("left 0 s") and "stage 2/2 semianagg round 2/2" in second
+
+
+def scored(accuracy: float, **more: Any) -> RoundRecord:
+    return record(test=Metrics(accuracy, accuracy, None, 0.5, 0.5, ()), **more)
+
+
+def lines_of(simulation: Simulation, *records: RoundRecord, **before: Any) -> list[str]:
+    console = Screen(file=StringIO(), width=400)
+    with Progress(simulation, "mine", console) as progress:
+        progress.remember(before.get("done", []), before.get("alone", {}))
+        for each in records:
+            progress.show(each)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def test_accuracy_has_its_trend_within_the_stage_and_the_warm_up_beside_it(
+    simulation: Simulation,
+) -> None:
+    warm_up = [scored(value) for value in (0.1, 0.11, 0.5, 0.51)]
+    now = scored(0.4, stage=1, method="semianagg", round=1)
+    *_, risen, begun = lines_of(simulation, *warm_up, now)
+    assert "accuracy 51.00% ↑ 3.0 s" in risen
+    assert "accuracy 40.00% (warm-up 51.00%) 3.0 s" in begun
+
+
+def test_the_same_round_on_labels_alone_stands_beside_a_round(
+    simulation: Simulation,
+) -> None:
+    now = scored(0.4, stage=1, method="semianagg", round=1)
+    alone = {1: 0.1, 3: 0.375, 4: 0.9}
+    (line,) = lines_of(simulation, now, done=[scored(0.2)], alone=alone)
+    assert "accuracy 40.00% (labels alone 37.50%) 3.0 s" in line
+
+
+def test_a_file_gets_no_control_codes(simulation: Simulation) -> None:
+    assert all(line.isprintable() for line in lines_of(simulation, scored(0.4)))
 
 
 def test_on_a_terminal_one_screen_is_redrawn_and_then_gone(

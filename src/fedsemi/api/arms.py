@@ -15,6 +15,7 @@ from fedsemi.data.arrays import ARRAYS
 from fedsemi.errors import ConfigError
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.compare import BOUNDS, OwnConfig
+from fedsemi.evidence.sweep import Point, at_point, overrides_of, points_of
 from fedsemi.methods import METHODS
 
 Arm: TypeAlias = (
@@ -30,15 +31,16 @@ _Maker: TypeAlias = Callable[[int], Experiment]
 class Arms:
     """Writes the experiment of an arm and a seed: the `Source` of a plan."""
 
-    made: Mapping[str, _Maker]
-    """What writes an arm's experiment for a seed, by the arm's name."""
+    made: Mapping[tuple[str, Point], _Maker]
+    """What writes an arm's experiment for a seed, by its name and its point of a grid;
+    the arms of a point stand together."""
     name: str = _NAME
     lower_bound: str = "lower"
 
     @property
     def settings(self) -> tuple[Setting, ...]:
         """The arms, in order."""
-        return tuple(Setting(self.name, arm) for arm in self.made)
+        return tuple(Setting(self.name, arm, point) for arm, point in self.made)
 
     @property
     def device(self) -> str:
@@ -47,20 +49,32 @@ class Arms:
 
     def experiment(self, setting: Setting, seed: int) -> Experiment:
         """Write the config of an arm."""
-        return self.made[setting.arm](seed)
+        return self.made[setting.arm, setting.partition](seed)
 
     def prelude(self, setting: Setting, seed: int) -> None:
         """Nothing: an arm has all its stages."""
 
 
-def arms_of(arms: Sequence[Arm], base: Experiment | None) -> Arms:
-    """Name the arms; methods are put into the last stage of a base."""
-    made: dict[str, _Maker] = {}
-    for arm in arms:
-        name, maker = _config(arm) if _is_config(arm) else _method(arm, base)
-        if name in made:
-            raise ConfigError(f"'{name}' is there twice; leave one out", code="FS4102")
-        made[name] = maker
+def arms_of(
+    arms: Sequence[Arm],
+    base: Experiment | None,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+) -> Arms:
+    """Name the arms; methods are put into the last stage of a base.
+
+    With a grid, each arm is there at each of its points.
+    """
+    made: dict[tuple[str, Point], _Maker] = {}
+    for point in points_of(grid or {}):
+        there = None if base is None else at_point(base, point)
+        for arm in arms:
+            config = _is_config(arm)
+            name, maker = _config(arm, point) if config else _method(arm, there)
+            if (name, point) in made:
+                raise ConfigError(
+                    f"'{name}' is there twice; leave one out", code="FS4102"
+                )
+            made[name, point] = maker
     if not made:
         raise ConfigError("there is nothing to compare", code="FS4102")
     return Arms(made)
@@ -71,8 +85,8 @@ def _is_config(arm: Any) -> bool:
     return file or isinstance(arm, Mapping | PathLike)
 
 
-def _config(arm: Any) -> tuple[str, _Maker]:
-    experiment, name = read_experiment(arm, ())
+def _config(arm: Any, point: Point) -> tuple[str, _Maker]:
+    experiment, name = read_experiment(arm, overrides_of(point))
 
     def made(seed: int) -> Experiment:
         return make_experiment(experiment.model_dump(mode="json") | {"seed": seed})

@@ -17,12 +17,15 @@ from fedsemi.client.evaluate import Score
 from fedsemi.config.experiment import Experiment
 from fedsemi.errors import ConfigError
 from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.helping import sentences
 from fedsemi.evidence.jobs import Job, make_plan
 from fedsemi.evidence.records import Record, read_records, score
-from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.results import SAME, Evidence
 from fedsemi.evidence.runner import Runner
 from fedsemi.evidence.stats import Paired, paired, spread
+from fedsemi.evidence.sweep import Point, point_label
 from fedsemi.simulation.build import Simulation, build
+from fedsemi.text.screen import tell
 from fedsemi.use.progress import duration
 from fedsemi.use.session import available_cores
 
@@ -37,6 +40,7 @@ def compare(
     on: On | None = None,
     *,
     seeds: int = 3,
+    grid: Mapping[str, Sequence[Any]] | None = None,
     model: AnyModel = "resnet8",
     stages: Sequence[AnyStage] = STAGES,
     workers: int = 0,
@@ -59,6 +63,9 @@ def compare(
             Or whole configs: dicts or paths, which bring their own data.
         on: What methods are compared on: sites or a config. Nothing for configs.
         seeds: How many; they count from 1.
+        grid: Values of settings, all combinations of which are compared, e.g.
+            `{"partition.dirichlet_alpha": [0.1, 2]}`; each is a column of the table,
+            and rows are tested against the first with the same values.
         model: The network, on sites.
         stages: The stages, on sites; all methods share those before the last.
         workers: Worker processes; 0 for one per core. Changes no bit of a result.
@@ -68,7 +75,7 @@ def compare(
         settings: Other settings of a config, on sites.
     """
     base = _base(on, model, stages, settings)
-    source = arms_of(arms, base)
+    source = arms_of(arms, base, grid)
     runner = Runner(
         make_plan(source.settings, source, max(seeds, 1), Path(out)),
         source.name,
@@ -78,8 +85,12 @@ def compare(
         source.device,
         build=_reading(on),
     )
+    jobs, todo = len(runner.plan.jobs), len(runner.plan.todo)
+    runner.console.print(f"{jobs} runs, {todo} to do", highlight=False)
     runner.run(_telling(runner))
     evidence = Evidence(source, max(seeds, 1), read_records(Path(out)))
+    for sentence in sentences(source.settings, evidence):
+        tell(runner.console, sentence)
     return table(_rows(source, evidence))
 
 
@@ -116,7 +127,7 @@ def _telling(runner: Runner) -> Callable[[Job, Record], None]:
     def told(job: Job, record: Record) -> None:
         done = f"[{len(runner.plan.done)}/{len(runner.plan.jobs)}]"
         runner.console.print(
-            f"{done} {job.setting.arm} seed {job.seed}: accuracy "
+            f"{done} {_called(job.setting)} seed {job.seed}: accuracy "
             f"{score(record, 'accuracy') or 0.0:.1f} %, {duration(record['seconds'])}",
             soft_wrap=True,
             highlight=False,
@@ -127,14 +138,21 @@ def _telling(runner: Runner) -> Callable[[Job, Record], None]:
 
 def _rows(source: Arms, evidence: Evidence) -> list[dict[str, Any]]:
     """Lay out what was measured of each arm, and how it differs from the first."""
-    first = source.settings[0]
+    firsts: dict[Point, Setting] = {}
+    for setting in source.settings:
+        firsts.setdefault(setting.partition, setting)
     return [
-        {"method": setting.arm, "seeds": len(evidence.found(setting))}
+        {"method": setting.arm, **dict(setting.partition)}
+        | {"seeds": len(evidence.found(setting))}
         | _spread("accuracy", evidence, setting)
         | _spread("balanced_accuracy", evidence, setting)
-        | _tested(None if setting == first else _paired(evidence, setting, first))
+        | _tested(evidence, setting, firsts[setting.partition])
         for setting in source.settings
     ]
+
+
+def _called(setting: Setting) -> str:
+    return f"{setting.arm} {point_label(setting.partition)}".strip()
 
 
 def _spread(metric: Score, evidence: Evidence, setting: Setting) -> dict[str, Any]:
@@ -147,14 +165,16 @@ def _paired(evidence: Evidence, setting: Setting, first: Setting) -> Paired:
     return paired(list(ours.values()), [other[seed] for seed in ours])
 
 
-def _tested(test: Paired | None) -> dict[str, Any]:
+def _tested(evidence: Evidence, setting: Setting, first: Setting) -> dict[str, Any]:
+    test = None if setting == first else _paired(evidence, setting, first)
+    same = test is not None and evidence.same_model(setting, first)
     return {
         "difference": _part(test.mean if test else None),
         "low": _part(test.low if test else None),
         "high": _part(test.high if test else None),
         "p_t": test.p_t if test else None,
         "p_wilcoxon": test.p_wilcoxon if test else None,
-        "verdict": test.verdict if test else "",
+        "verdict": SAME if same else test.verdict if test else "",
     }
 
 

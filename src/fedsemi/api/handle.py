@@ -12,20 +12,26 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fedsemi.api.display import display_for, screen
+from fedsemi.api.sites import Sites
 from fedsemi.api.tables import Table, table
 from fedsemi.client.evaluate import SCORES
+from fedsemi.config.experiment import Experiment
 from fedsemi.data.arrays import as_images
 from fedsemi.data.augment import resize
 from fedsemi.errors import DataError
 from fedsemi.models import Classifier
 from fedsemi.report.build import report as build_report
+from fedsemi.report.companion import sentence_of
 from fedsemi.report.pictures import pictures_of
 from fedsemi.report.run import read_run
 from fedsemi.runs.model_card import ModelCard
+from fedsemi.simulation.build import Simulation, build
 from fedsemi.storage import make_folder, write_whole
 from fedsemi.text.printable import printable
 from fedsemi.text.screen import LINE
 from fedsemi.use.exports import Deployed, client_rows, load_model, round_rows
+from fedsemi.use.labels_only import train_labels_only
 from fedsemi.use.predict import predictions
 
 _BATCH = 256
@@ -148,6 +154,46 @@ class Run:
         page = build_report([self._content], shown).encode()
         write_whole(target, page, private=bool(pictures))
         return target
+
+    @property
+    def helped(self) -> str | None:
+        """Whether the unlabeled sites helped, by how much and how sure: a sentence.
+
+        It compares with `train_labels_only`; None if no unlabeled site was to help.
+        """
+        return sentence_of(self._content)
+
+    def train_labels_only(
+        self,
+        sites: Sites | None = None,
+        *,
+        workers: int = 0,
+        progress: bool = True,
+        data_dir: str | PathLike[str] | None = None,
+    ) -> Run:
+        """Train on the labels alone: same data, seed and rounds. Return that run.
+
+        It begins where the warm-up ended, if that learned from labels in the same way.
+        What was stopped goes on; what is there already is not trained again.
+
+        Args:
+            sites: The same sites again if they were made from arrays or a data set.
+            workers: Worker processes; 0 for one per core. Changes no bit of a result.
+            progress: Whether to show how far it is.
+            data_dir: The folder of the data sets, instead of the usual ones.
+        """
+
+        def read(experiment: Experiment) -> Simulation:
+            if sites is not None:
+                return sites.simulation(experiment)
+            return build(experiment, None if data_dir is None else Path(data_dir))
+
+        console = screen(progress)
+        remedy = "the same call goes on from there"
+        display = display_for(console)
+        return Run(
+            train_labels_only(self.folder, read, workers, console, remedy, display)
+        )
 
     def __repr__(self) -> str:
         stages = ", ".join(

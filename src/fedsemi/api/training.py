@@ -22,10 +22,14 @@ from fedsemi.config.experiment import Experiment, load_config, make_experiment
 from fedsemi.config.files import apply_override
 from fedsemi.data.arrays import ARRAYS
 from fedsemi.errors import CannotCreate
+from fedsemi.report.analysis import federation_gaps
+from fedsemi.report.companion import sentence_of
+from fedsemi.report.run import read_run
 from fedsemi.runs.folder import RunFolder
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.text.printable import printable
+from fedsemi.text.screen import tell, warn
 from fedsemi.use.resuming import config_of, refuse_coordinators_run, refuse_flower_run
 from fedsemi.use.session import available_cores, record_run
 
@@ -171,6 +175,8 @@ def _record(
     checkpoint_every: int,
 ) -> None:
     console, cores = screen(progress), workers or available_cores()
+    if folder.start is None:
+        warn(console, federation_gaps(simulation).warnings)
     steps = run_simulation(simulation, cores, folder.start)
     record_run(
         folder,
@@ -182,6 +188,8 @@ def _record(
         cores,
         display_for(console),
     )
+    if (sentence := sentence_of(read_run(folder.path))) is not None:
+        tell(console, sentence)
 
 
 def _begun(

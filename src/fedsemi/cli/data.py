@@ -9,10 +9,11 @@ import typer
 
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides
 from fedsemi.config.experiment import load_config
+from fedsemi.data.label_gaps import partition_gaps
 from fedsemi.data.show import partition_table, save_heatmap
 from fedsemi.simulation.build import load_dataset, partition_of, read_folders
 from fedsemi.storage import make_folder
-from fedsemi.text.screen import Screen
+from fedsemi.text.screen import Screen, warn
 
 
 def partition(
@@ -37,6 +38,7 @@ def partition(
     labels = dataset.train.labels.numpy()
     console = Screen()
     console.print(partition_table(drawn, labels, dataset.class_names))
+    warn(console, partition_gaps(drawn, labels, dataset.class_names).warnings)
     make_folder(out)
     drawn.save(out / "partition.json")
     save_heatmap(drawn, labels, dataset.class_names, out / "partition.png")

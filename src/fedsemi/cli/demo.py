@@ -10,7 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from fedsemi.config.experiment import Experiment, Stage
+from fedsemi.config.experiment import Experiment
+from fedsemi.config.labels_only import labels_only
 from fedsemi.evidence.stats import gap_closed
 from fedsemi.runs.records import Step
 from fedsemi.simulation.build import build
@@ -33,17 +34,12 @@ class Result:
         return float(self.summary["result"]["mean_of_last_10"]["accuracy"])
 
 
-def lower_bound(experiment: Experiment) -> Experiment:
-    """Train on the labeled clients alone, for as many rounds."""
-    return _supervised(experiment)
-
-
 def upper_bound(experiment: Experiment) -> Experiment:
     """Train as if every client had labels, for as many rounds."""
     partition = experiment.partition.model_copy(
         update={"labeled_clients": "all", "labeled_fraction": None, "sha256": None}
     )
-    return _supervised(experiment).model_copy(update={"partition": partition})
+    return labels_only(experiment).model_copy(update={"partition": partition})
 
 
 def run_demo(
@@ -65,7 +61,7 @@ def run_demo(
         overrides: The settings that the shipped config was changed by.
     """
     plan = {
-        "lower bound": lower_bound(experiment),
+        "lower bound": labels_only(experiment),
         experiment.stages[-1].method: experiment,
         "upper bound": upper_bound(experiment),
     }
@@ -97,13 +93,6 @@ def next_commands(
         typed("fedsemi", *run, *where, "--out", own): "another method",
         typed("fedsemi", "configs", "demo"): "a copy of the config, to be changed",
     }
-
-
-def _supervised(experiment: Experiment) -> Experiment:
-    rounds = sum(stage.rounds for stage in experiment.stages)
-    return experiment.model_copy(
-        update={"stages": [Stage(method="supervised", rounds=rounds)]}
-    )
 
 
 def _print_comparison(results: list[Result], out: Path, console: Console) -> None:

@@ -25,6 +25,7 @@ from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.records import Record, read_records, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.runner import Runner
+from fedsemi.evidence.terminal import show
 from fedsemi.text.screen import Screen
 from fedsemi.use.progress import duration
 from fedsemi.use.session import available_cores
@@ -118,6 +119,13 @@ def compare(
         str, typer.Option(help="Separated by commas; lower and upper are the bounds.")
     ] = "lower,fedavg-semi,uniform-semi,semianagg,upper",
     seeds: Seeds = 3,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE,VALUE",
+            help="Sweep a setting; several of these options multiply.",
+        ),
+    ] = None,
     overrides: Overrides = None,
     out: Out = None,
     workers: Workers = 0,
@@ -132,8 +140,10 @@ def compare(
     A method takes over those settings of the last stage that it knows.
 
     Example: fedsemi compare configs/cpu/svhn.toml --methods uniform-semi,semianagg
+
+    Example: fedsemi compare demo --grid partition.dirichlet_alpha=0.1,0.8,2
     """
-    source = read_own(config, overrides or [])
+    source = read_own(config, overrides or [], grid or [])
     artifact = comparison_of(source, [name.strip() for name in methods.split(",")])
     folder = out or Path("results") / "compare" / source.name
     plan = make_plan(artifact.settings, source, max(seeds, 1), folder)
@@ -159,9 +169,11 @@ def _carry_out(
     try:
         runner.run(_telling(runner, console))
     finally:
-        page = write_all(
-            folder, artifacts, Evidence(source, seeds, read_records(folder))
-        )
+        evidence = Evidence(source, seeds, read_records(folder))
+        page = write_all(folder, artifacts, evidence)
+        for artifact in artifacts:
+            if artifact.own:
+                show(artifact, evidence, console)
         console.print(f"tables and plots: {page}", soft_wrap=True)
 
 

@@ -14,10 +14,12 @@ from rich.table import Table
 
 from fedsemi.cli.demo import run_demo
 from fedsemi.cli.folders import show_folders
+from fedsemi.cli.labels_only import run_labels_only, tell_of
 from fedsemi.cli.options import DataDir, Overrides, Workers, require_flower
 from fedsemi.config.experiment import load_config
 from fedsemi.config.files import CONFIGS
 from fedsemi.errors import ConfigError, Mismatch
+from fedsemi.report.analysis import federation_gaps
 from fedsemi.report.live import following
 from fedsemi.report.run import Run, read_run
 from fedsemi.runs.folder import RunFolder, read_json, resuming
@@ -25,7 +27,7 @@ from fedsemi.runs.records import Step
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.text.printable import typed
-from fedsemi.text.screen import Screen
+from fedsemi.text.screen import Screen, warn
 from fedsemi.use.progress import client_table, duration
 from fedsemi.use.resuming import config_of, refuse_coordinators_run, refuse_flower_run
 from fedsemi.use.session import available_cores, record_run
@@ -86,6 +88,13 @@ def run(
         bool,
         typer.Option(help="Go on from --resume DIR with other settings, in --out."),
     ] = False,
+    labels_only: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Train on the labels of this run alone, to see what the rest brought.",
+        ),
+    ] = None,
     checkpoint_every: Annotated[
         int, typer.Option(min=1, help="Save after every n-th round.")
     ] = 1,
@@ -108,7 +117,18 @@ def run(
     Example: fedsemi run configs/demo.toml --set stages.1.rounds=10 --out runs/short
 
     Example: fedsemi run --resume runs/short --set stages.1.rounds=20
+
+    Example: fedsemi run --labels-only runs/short
     """
+    if labels_only is not None:
+        if config or overrides or out or resume or fork or live or engine != "local":
+            raise ConfigError(
+                "--labels-only DIR takes all settings from the run in DIR; leave the "
+                "others away, but for --workers and --data-dir",
+                code="FS4107",
+            )
+        run_labels_only(labels_only, workers, data_dir)
+        return
     if resume is not None and not fork:
         refuse_coordinators_run(resume)
     source = config or (resume and config_of(resume))
@@ -126,7 +146,8 @@ def run(
     with folder, _live_page(out, console) if live else nullcontext():
         if simulation.folders is not None:
             show_folders(simulation.folders, out, console)
-
+        if folder.start is None:
+            warn(console, federation_gaps(simulation).warnings)
         cores = workers or available_cores()
 
         def watch(steps: Iterator[Step]) -> Result:
@@ -142,6 +163,7 @@ def run(
         console.print(client_table(last.record))
     console.print(_result_table(summary, read_run(out)))
     console.print(f"{duration(summary['seconds'])}; records in {out}", soft_wrap=True)
+    tell_of(out, console, data_dir)
 
 
 def _continued(

@@ -13,6 +13,7 @@ from fedsemi.data.augment import pre_size
 from fedsemi.data.dataset import UNKNOWN
 from fedsemi.data.folder import SiteData, bad_parts, read_site
 from fedsemi.data.folder_labels import foreign_remedy
+from fedsemi.data.label_gaps import HANDFUL, label_gaps
 from fedsemi.data.label_table import FOREIGN, PROBLEMS, LeftOut
 from fedsemi.data.site_settings import SitesSettings
 from fedsemi.data.sites import hold_out, overlap
@@ -235,21 +236,26 @@ def _coverage(
         remedy = "fine for one site of several, if another has labels"
         return [Finding(False, text, remedy)]
     held_out, _ = _tested(sites, test, settings, seed)
-    trained: Counter[int] = Counter()
+    learned: list[np.ndarray] = []
     tested: Counter[int] = Counter(test.labels.tolist() if test else ())
     for site, out in zip(sites, held_out, strict=True):
-        trained.update(site.labels.numpy()[~out].tolist())
-        tested.update(site.labels.numpy()[out].tolist())
+        labels = site.labels.numpy()
+        learned.append(labels[~out & (labels != UNKNOWN)])
+        tested.update(labels[out].tolist())
+    gaps = label_gaps(learned, settings.classes)
     findings = []
     for label, name in enumerate(settings.classes):
-        if not trained[label]:
+        if name in gaps.missing:
             text = f"FS3303 no site has a labeled image of '{name}' to learn from"
             remedy = "label some, or take the class out of sites.classes"
             findings.append(Finding(False, text, remedy))
         elif not tested[label]:
             text = f"FS3303 no image of '{name}' is tested on"
             findings.append(Finding(False, text, "label more of them"))
-    if not sum(trained[label] for label in range(len(settings.classes))):
+    for name, count in gaps.few:
+        text = f"FS3406 labeled images of '{name}' to learn from: {count}"
+        findings.append(Finding(False, text, f"label {HANDFUL} or more"))
+    if not any(map(len, learned)):
         text = "FS3303 no site has labels"
         findings.append(Finding(True, text, "one site must have some"))
     return findings

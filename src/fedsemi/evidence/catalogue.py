@@ -11,7 +11,13 @@ from fedsemi.errors import ConfigError, nearest
 
 Source = Literal["result", "probe-all", "probe-labeled"]
 Kind = Literal[
-    "curves", "contributions", "pseudo-labels", "leave-one-out", "classes", "bars"
+    "curves",
+    "contributions",
+    "pseudo-labels",
+    "leave-one-out",
+    "classes",
+    "bars",
+    "sweep",
 ]
 
 
@@ -68,6 +74,8 @@ class Chart:
     title: str
     settings: tuple[Setting, ...]
     metric: Score = "accuracy"
+    at_point: bool = False
+    """Whether it is of one point of a sweep, which its title names."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,8 @@ class Artifact:
     notes: tuple[str, ...] = ()
     tests: tuple[Setting, ...] = ()
     """SemiAnAgg's settings that are tested against every other row beside them."""
+    own: bool = False
+    """Whether it is somebody's own comparison, of which the paper has no numbers."""
 
     @property
     def settings(self) -> tuple[Setting, ...]:

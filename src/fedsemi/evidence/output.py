@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fedsemi.evidence.answers import answer_of
 from fedsemi.evidence.catalogue import Artifact
+from fedsemi.evidence.helping import sentences
 from fedsemi.evidence.latex import as_latex
 from fedsemi.evidence.page import evidence_page
 from fedsemi.evidence.render import answer_markdown, as_csv, as_markdown
@@ -27,6 +28,8 @@ def write_all(
             continue
         answer = answer_of(artifact.name, evidence)
         lead = "" if answer is None else answer_markdown(answer)
+        if artifact.own:
+            lead = "\n\n".join(sentences(artifact.settings, evidence))
         texts = {"md": as_markdown(artifact, evidence, lead)}
         if artifact.cells:
             texts["csv"] = as_csv(artifact, evidence)

@@ -12,9 +12,10 @@ from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers import answer_of
 from fedsemi.evidence.captions import about, caption_of, remarks
 from fedsemi.evidence.catalogue import Artifact
+from fedsemi.evidence.helping import sentences
 from fedsemi.evidence.layout import Entry, Grid, Panel, grid_of
 from fedsemi.evidence.plots import plots_of
-from fedsemi.evidence.render import HEAD, TEST_HEAD, name_of, paired_rows, table_rows
+from fedsemi.evidence.render import TEST_HEAD, line_table, name_of, paired_rows
 from fedsemi.evidence.results import Evidence
 from fedsemi.messages import DIVERSITY, Update
 from fedsemi.report.build import page
@@ -77,6 +78,7 @@ def _section(artifact: Artifact, evidence: Evidence) -> View:
         "id": artifact.name,
         "name": name_of(artifact),
         "title": artifact.title,
+        "lead": sentences(artifact.settings, evidence) if artifact.own else [],
         "caption": caption_of(grid, evidence),
         "panels": [_panel(p, grid) for p in grid.panels] if grid.compares else [],
         "tables": tables,
@@ -92,9 +94,9 @@ def _folded(artifact: Artifact, evidence: Evidence) -> list[View]:
     if tests := paired_rows(evidence.comparisons(artifact)):
         caption = "Paired tests over seeds"
         found.append({"head": TEST_HEAD, "rows": tests, "caption": caption})
-    rows = table_rows(evidence, evidence.lines(artifact))
+    head, rows = line_table(artifact, evidence)
     caption = "Each number with the gap closed and the verdict"
-    return [*found, {"head": HEAD, "rows": rows, "caption": caption}]
+    return [*found, {"head": head, "rows": rows, "caption": caption}]
 
 
 def _panel(panel: Panel, grid: Grid) -> View:

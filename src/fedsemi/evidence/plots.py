@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from fedsemi.evidence.catalogue import Chart, Setting
 from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.stats import spread
+from fedsemi.evidence.sweep_plot import sweep_plots
 from fedsemi.report.ranks import Correlation, correlations
 from fedsemi.text.printable import printable
 
@@ -33,8 +35,10 @@ def _curves(chart: Chart, evidence: Evidence) -> list[Plot]:
     series = []
     for setting in chart.settings:
         runs = list(evidence.found(setting).values())
+        # The title of the chart says where in a sweep it is.
+        named = replace(setting, partition=()) if chart.at_point else setting
         if runs:
-            series.append({"name": _title(setting), **_band(runs, chart.metric)})
+            series.append({"name": _title(named), **_band(runs, chart.metric)})
     if not series:
         return []
     note = "Mean over seeds; the band is one standard deviation. After the warm-up."
@@ -177,4 +181,5 @@ _MAKERS: dict[str, Callable[[Chart, Evidence], list[Plot]]] = {
     "leave-one-out": _leave_one_out,
     "classes": _classes,
     "bars": _bars,
+    "sweep": sweep_plots,
 }

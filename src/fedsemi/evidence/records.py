@@ -16,6 +16,7 @@ from fedsemi.evidence.jobs import Job, record_path
 from fedsemi.runs.folder import METRICS, read_json
 from fedsemi.runs.reading import read_records as read_rounds
 from fedsemi.runs.records import RoundRecord
+from fedsemi.runs.silence import silence_of
 from fedsemi.storage import make_folder, write_whole
 
 TESTS = 5
@@ -62,6 +63,7 @@ def make_record(
         "rounds": curves(rounds),
         "clients": by_client(rounds),
         "cuts": cuts(rounds),
+        "silence": vars(silence_of(rounds)),
         "owns": facts["clients"],
         "class_names": list(facts["class_names"]),
         "summary": summary["result"],

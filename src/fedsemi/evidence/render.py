@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from typing import Any
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.captions import about, caption_of, remarks
@@ -12,7 +13,10 @@ from fedsemi.evidence.catalogue import Artifact, Cell
 from fedsemi.evidence.layout import BOUNDS, SHORT, Entry, Grid, Panel, grid_of
 from fedsemi.evidence.results import Comparison, Evidence, Line
 
-HEAD = ("data", "method", "metric", "paper", "ours", "gap closed", "verdict")
+_HEAD = ("data", "method", "metric", "paper", "ours", "gap closed", "verdict")
+_PAPER = 3
+"""The column that a comparison of one's own does not have."""
+_OF_PAPER = ("paper", "paper_gap", "published")
 TEST_HEAD = (
     "data",
     "SemiAnAgg against",
@@ -27,9 +31,15 @@ TEST_HEAD = (
 )
 
 
-def table_rows(evidence: Evidence, lines: Sequence[Line]) -> list[tuple[str, ...]]:
-    """Write the lines of a table as text."""
-    return [_row(evidence, line) for line in lines]
+def line_table(
+    artifact: Artifact, evidence: Evidence
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Write the lines of a table as text, and what stands above them."""
+    table = [_HEAD, *(_row(evidence, line) for line in evidence.lines(artifact))]
+    if artifact.own:
+        table = [row[:_PAPER] + row[_PAPER + 1 :] for row in table]
+    head, *rows = table
+    return head, rows
 
 
 def paired_rows(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
@@ -42,7 +52,7 @@ def as_markdown(artifact: Artifact, evidence: Evidence, lead: str = "") -> str:
     lines = [f"# {name_of(artifact)}: {artifact.title}", ""]
     lines += [about(evidence, [artifact]), ""]
     lines += [lead, ""] if lead else []
-    rows = table_rows(evidence, evidence.lines(artifact))
+    head, rows = line_table(artifact, evidence)
     grid = grid_of(artifact, evidence)
     if grid.panels:
         lines += [markdown_grid(grid), caption_of(grid, evidence), ""]
@@ -51,7 +61,7 @@ def as_markdown(artifact: Artifact, evidence: Evidence, lead: str = "") -> str:
     if tests:
         lines += ["Paired over seeds:", "", markdown_table(TEST_HEAD, tests), ""]
     if rows:
-        lines += ["Line by line:", "", markdown_table(HEAD, rows), ""]
+        lines += ["Line by line:", "", markdown_table(head, rows), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -92,40 +102,35 @@ def _entry(entry: Entry | None, grid: Grid) -> str:
 
 def as_csv(artifact: Artifact, evidence: Evidence) -> str:
     """Write the lines of a table as CSV, with numbers unrounded."""
+    rows = [_numbers(artifact, evidence, line) for line in evidence.lines(artifact)]
+    left_out = _OF_PAPER if artifact.own else ()
+    names = [name for name in (rows[0] if rows else ()) if name not in left_out]
     target = io.StringIO()
-    writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(
-        [
-            "artefact",  # as in the tables that results/ already keeps
-            "dataset",
-            "arm",
-            "partition",
-            "metric",
-            "source",
-            "paper",
-            "profile",
-            "seeds",
-            "mean",
-            "sd",
-            "gap_closed",
-            "paper_gap",
-            "verdict",
-            "published",
-        ]
-    )
-    for line in evidence.lines(artifact):
-        cell, ours = line.cell, line.ours
-        partition = " ".join(f"{k}={v}" for k, v in cell.setting.partition)
-        setting = [cell.setting.dataset, cell.setting.arm, partition]
-        numbers = [ours.n, ours.mean, ours.sd] if ours else [0, None, None]
-        writer.writerow(
-            [
-                *(artifact.name, *setting, cell.metric, cell.source, cell.paper),
-                *(evidence.source.name, *numbers),
-                *(line.gap, line.paper_gap, line.verdict, cell.published),
-            ]
-        )
+    writer = csv.DictWriter(target, names, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
     return target.getvalue()
+
+
+def _numbers(artifact: Artifact, evidence: Evidence, line: Line) -> dict[str, Any]:
+    cell, ours = line.cell, line.ours
+    return {
+        "artefact": artifact.name,  # as in the tables that results/ already keeps
+        "dataset": cell.setting.dataset,
+        "arm": cell.setting.arm,
+        "partition": " ".join(f"{k}={v}" for k, v in cell.setting.partition),
+        "metric": cell.metric,
+        "source": cell.source,
+        "paper": cell.paper,
+        "profile": evidence.source.name,
+        "seeds": ours.n if ours else 0,
+        "mean": ours.mean if ours else None,
+        "sd": ours.sd if ours else None,
+        "gap_closed": line.gap,
+        "paper_gap": line.paper_gap,
+        "verdict": line.verdict,
+        "published": cell.published,
+    }
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -11,6 +11,8 @@ from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.stats import Paired, Spread, gap_closed, paired, spread
 
 OURS = "semianagg"
+SAME = "the same model"
+"""The verdict on methods that ended in the same bits."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Evidence:
             for each in settings
             if each != ours
             and each.dataset == ours.dataset
-            and (each.partition == ours.partition or each.arm == "upper")
+            and (each.partition == ours.partition or each == ours.bound("upper"))
         ]
 
     def paired(self, ours: Setting, other: Setting, metric: str) -> Paired | None:
@@ -110,6 +112,15 @@ class Evidence:
             pairs = [a[seed] for seed in both], [b[seed] for seed in both]
             self._tests[asked] = paired(*pairs) if both else None
         return self._tests[asked]
+
+    def same_model(self, a: Setting, b: Setting) -> bool:
+        """Tell whether two settings ended in the same bits with all shared seeds."""
+        ours, others = self.found(a), self.found(b)
+        pairs = [
+            (ours[seed].get("model_sha256"), others[seed].get("model_sha256"))
+            for seed in ours.keys() & others.keys()
+        ]
+        return bool(pairs) and all(x == y and x is not None for x, y in pairs)
 
     def _line(self, artifact: Artifact, cell: Cell) -> Line:
         values = self.scores(cell.setting, cell.metric, cell.source)
@@ -151,12 +162,13 @@ class Evidence:
         ours = Setting(cell.setting.dataset, OURS, cell.setting.partition)
         if cell.setting.arm == "upper":
             partner = [c for c in artifact.cells if c.setting.arm == OURS]
-            same = [c for c in partner if c.setting.dataset == ours.dataset]
-            ours = same[0].setting if same else ours
+            same = [c.setting for c in partner if c.setting.dataset == ours.dataset]
+            ours = same[0] if same and ours not in same else ours
         test = self.paired(ours, cell.setting, cell.metric)
         if test is None:
             return ""
-        here = f"SemiAnAgg {test.mean:+.1f}, {test.verdict}"
+        verdict = SAME if self.same_model(ours, cell.setting) else test.verdict
+        here = f"SemiAnAgg {test.mean:+.1f}, {verdict}"
         claim = [
             c.paper
             for c in artifact.cells

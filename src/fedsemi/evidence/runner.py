@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,13 @@ from fedsemi.errors import Interrupted, RunInUse
 from fedsemi.evidence.forecast import Forecast
 from fedsemi.evidence.jobs import Job, Plan, key_of
 from fedsemi.evidence.records import Record, make_record, write_record
+from fedsemi.report.analysis import federation_gaps
 from fedsemi.runs.folder import MODEL, RunFolder
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.linear_probe import linear_probe
 from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import read_weights
-from fedsemi.text.screen import Screen
+from fedsemi.text.screen import Screen, warn
 from fedsemi.use.progress import duration
 from fedsemi.use.session import record_run
 
@@ -46,6 +47,8 @@ class Runner:
     """Tells beside a run how long the whole plan still takes."""
     build: Callable[[Experiment, Path | None], Simulation] = build
     """Where the data of an experiment come from."""
+    _warned: set[str] = field(default_factory=set, init=False)
+    """What was said of partitions, each once for all methods."""
 
     def run(self, told: Callable[[Job, Record], None]) -> None:
         """Run what has no record yet; a job that another process has comes later."""
@@ -120,6 +123,10 @@ class Runner:
         seed, stages = simulation.experiment.seed, simulation.experiment.stages
         every = max(1, stages[-1].rounds // _SAVES)
         shown = self.console if self.console.is_terminal else Screen(quiet=True)
+        gaps = federation_gaps(simulation).warnings
+        lines = [f"seed {seed}: {line}" for line in gaps]
+        warn(self.console, [each for each in lines if each not in self._warned])
+        self._warned.update(lines)
         with RunFolder.resume(run, simulation) as folder:
             folder.notices.clear()
             folder.remedy = "the same command goes on from there"

@@ -15,7 +15,9 @@ from torch import Tensor
 from fedsemi.client.evaluate import TEST_BATCH, metrics, predict
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.data.dataset import Dataset
+from fedsemi.data.label_gaps import LabelGaps, label_gaps
 from fedsemi.messages import Weights
+from fedsemi.report.correctness import packed
 from fedsemi.report.doubts import least_sure, mistakes
 from fedsemi.runs.model_card import write_card
 from fedsemi.simulation.build import Simulation
@@ -67,6 +69,7 @@ def federation_facts(simulation: Simulation) -> dict[str, Any]:
             "left_out": len(folders.left_out) if folders else 0,
         },
         "labeled_only": federation.oracle is None,
+        "label_gaps": federation_gaps(simulation).warnings,
         "clients": {
             str(client.id): {
                 "num_labeled": client.num_labeled,
@@ -78,6 +81,12 @@ def federation_facts(simulation: Simulation) -> dict[str, Any]:
             for client in federation.clients
         },
     }
+
+
+def federation_gaps(simulation: Simulation) -> LabelGaps:
+    """Find the classes that the clients' own labels leave out."""
+    labels = [client.labels.numpy() for client in simulation.federation.clients]
+    return label_gaps(labels, simulation.class_names)
 
 
 def model_facts(
@@ -105,6 +114,7 @@ def test_facts(dataset: Dataset, probs: Tensor) -> dict[str, Any]:
     labels = dataset.test.labels
     return {
         "confusion": metrics(probs, labels, dataset.num_classes).confusion,
+        "correct": packed(probs, labels),
         "mistakes": mistakes(probs, labels),
         "subgroups": {
             column: subgroup_recall(probs, labels, words)

@@ -17,6 +17,7 @@ from weakref import WeakSet
 
 from fedsemi.errors import FedSemiError
 from fedsemi.report.build import page, policy
+from fedsemi.report.companion import FOLDER
 from fedsemi.report.local_server import (
     HOST,
     LIMITS,
@@ -30,7 +31,10 @@ from fedsemi.report.view import view_of
 from fedsemi.runs.folder import METRICS
 from fedsemi.text.printable import printable
 
-_WATCHED = (METRICS, "summary.json", ALARMS, "analysis.json", "value.json")
+_WATCHED = (
+    *(METRICS, "summary.json", ALARMS, "analysis.json", "value.json"),
+    *(f"{FOLDER}/{name}" for name in (METRICS, "summary.json", "analysis.json")),
+)
 _LOOK_EVERY = 0.5
 _BEAT_EVERY = 15.0
 _FAREWELL = 2.0

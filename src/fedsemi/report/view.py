@@ -7,8 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from fedsemi.client.evaluate import MAIN_SCORES
+from fedsemi.data.label_gaps import listed
 from fedsemi.objectives.calibration import Estimate
 from fedsemi.report.bounds import bound_of, bounds_of
+from fedsemi.report.companion import sentence_of
 from fedsemi.report.pictures import NO_PICTURES, Pictures
 from fedsemi.report.ranks import FEWEST
 from fedsemi.report.run import Run
@@ -23,8 +25,10 @@ def view_of(runs: Sequence[Run], pictures: Pictures = NO_PICTURES) -> dict[str, 
     """Describe runs for the page, the main one with its bounds and pictures."""
     views = [_run_view(run) for run in runs]
     names = distinct_names(runs)
-    for view, name in zip(views, names, strict=True):
+    for view, name, run in zip(views, names, runs, strict=True):
         view["name"] = name
+        # The command that it may name has a path, which stays on this machine.
+        view["helped"] = without_places(sentence_of(run, runs))
     main = main_of(runs)
     view = {
         "main": main,
@@ -61,6 +65,8 @@ def _run_view(run: Run) -> dict[str, Any]:
         "num_tests": len(run.last_tests()),
         "rounds": _rounds(run.records),
         "recall": _last_recall(run.records),
+        "weakest": weakest(_last_recall(run.records), run.analysis.get("class_names")),
+        "label_gaps": run.analysis.get("label_gaps") or [],
         "clients": _clients(run),
         "class_names": run.analysis.get("class_names"),
         "data": _data(run),
@@ -192,6 +198,24 @@ def _value(run: Run) -> dict[str, Any]:
 def _last_recall(records: Sequence[RoundRecord]) -> tuple[float | None, ...] | None:
     tests = [record.test for record in records if record.test]
     return tests[-1].per_class_recall if tests else None
+
+
+def weakest(
+    recall: Sequence[float | None] | None, class_names: Sequence[str] | None
+) -> str:
+    """Name all classes that share the lowest recall, the first of many.
+
+    >>> weakest((0.0, 0.5, None, 0.0), ("cat", "dog", "owl", "elk"))
+    'cat, elk (2 of 3 classes): recall 0.0 %'
+    """
+    known = {c: value for c, value in enumerate(recall or ()) if value is not None}
+    if not known:
+        return "–"
+    lowest = min(known.values())
+    names = class_names or [f"class {c}" for c in range(len(recall or ()))]
+    found = [names[c] for c, value in known.items() if value == lowest]
+    how_many = f" ({len(found)} of {len(known)} classes)" if len(found) > 1 else ""
+    return f"{listed(found)}{how_many}: recall {100 * lowest:.1f} %"
 
 
 def distinct_names(runs: Sequence[Run]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from fedsemi.client.evaluate import SCORES, Metrics, Score
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.config.labels_only import begins_with_labels_only
 from fedsemi.errors import CannotCreate, StorageError
 from fedsemi.messages import Weights
 from fedsemi.runs.checkpoint import Checkpoint, Cursor, write_checkpoint
@@ -29,6 +30,8 @@ from fedsemi.weights import digest
 
 MODEL = "model.safetensors"
 METRICS = "metrics.jsonl"
+WARM_UP = "warm-up.fsck"
+"""The checkpoint at the end of a first stage that labels alone begin with, too."""
 
 _DERIVED = ("value.json", "model.onnx", "model.pt2")
 """What other commands made of the model; a new run makes it untrue."""
@@ -45,6 +48,7 @@ class RunFolder:
         self._lock = RunLock(path)
         self._blueprint = blueprint
         self._identity = checkpoint_identity(blueprint)
+        self._shares_warm_up = begins_with_labels_only(blueprint.experiment)
         self._generations = Generations(path)
         self._log = MetricsLog(path / METRICS)
         self.start: Checkpoint | None = None
@@ -88,14 +92,21 @@ class RunFolder:
         return folder
 
     @classmethod
-    def fork(cls, path: Path, blueprint: Blueprint, origin: Path) -> Self:
-        """Begin a run at the newest sound checkpoint of another one."""
-        found, _ = Generations(origin).newest()
+    def fork(
+        cls,
+        path: Path,
+        blueprint: Blueprint,
+        origin: Path,
+        at: Checkpoint | None = None,
+        overwrite: bool = False,
+    ) -> Self:
+        """Begin a run at a checkpoint of another one, the newest sound one if None."""
+        found = at or Generations(origin).newest()[0]
         if found is None:
             raise StorageError(f"'{origin}' holds no checkpoint", code="FS1101")
         check_forkable(found.identity, checkpoint_identity(blueprint), found.cursor)
         log = _read_log(origin / METRICS)
-        folder = cls._begun(path, blueprint)
+        folder = cls._begun(path, blueprint, overwrite)
         try:
             write_whole(path / METRICS, log)
             folder._continue_at(found)
@@ -121,10 +132,13 @@ class RunFolder:
             number, record.stage, record.round, self._log.size, self._log.sha256
         )
         clients = [client.id for client in step.state.clients]
-        target = self._generations.path(number)
-        write_checkpoint(
-            target, cursor, self._identity, step.state, clients, step.memory
-        )
+        targets = [self._generations.path(number)]
+        if record.stage == 0 and record.round == record.rounds and self._shares_warm_up:
+            targets.append(self.path / WARM_UP)
+        for target in targets:
+            write_checkpoint(
+                target, cursor, self._identity, step.state, clients, step.memory
+            )
         self._generations.keep(number)
 
     def finish(self, weights: Weights) -> dict[str, Any]:
@@ -180,7 +194,7 @@ class RunFolder:
         self.start = found
 
     def _clear(self) -> None:
-        for name in ("summary.json", MODEL, *_DERIVED):
+        for name in ("summary.json", MODEL, WARM_UP, *_DERIVED):
             remove(self.path / name)
         self._generations.clear()
         self._log = MetricsLog.new(self.path / METRICS)

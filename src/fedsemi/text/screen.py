@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import typer
@@ -28,6 +29,21 @@ class Screen(Console):
     def render_str(self, text: str, **options: Any) -> Text:
         """Make the Text that stands for a str, wherever it is printed."""
         return super().render_str(printable(text, LINE), **options)
+
+
+def warn(console: Console, lines: Iterable[str]) -> None:
+    """Print warnings, a line each, the word in yellow."""
+    for line in lines:
+        tell(console, Text.assemble(("warning", "yellow"), f" {printable(line, LINE)}"))
+
+
+def tell(console: Console, line: str | Text) -> None:
+    """Print a long line; a terminal breaks it between words.
+
+    One with a command stays whole, so that it can be copied, and so does any in a file.
+    """
+    whole = not console.is_terminal or "`" in str(line)
+    console.print(line, soft_wrap=whole, highlight=False)
 
 
 def say(line: str, *, err: bool = False) -> None:

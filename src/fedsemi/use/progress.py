@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -12,9 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.config.labels_only import METHOD as LABELS_ONLY
 from fedsemi.runs.records import RoundRecord
 from fedsemi.runs.time_left import TimeLeft
 from fedsemi.text.printable import printable
+from fedsemi.use.trend import arrow, sparkline
 
 
 class Progress:
@@ -28,6 +31,9 @@ class Progress:
         self._console = console
         self._live = Live(console=console, auto_refresh=False, transient=True)
         self._time_left = TimeLeft(self._rounds, blueprint.work(workers))
+        self._tests: list[tuple[int, float]] = []
+        self._alone: dict[int, float] = {}
+        self._warm_up: float | None = None
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -42,10 +48,28 @@ class Progress:
     ) -> None:
         self._live.stop()
 
+    def remember(self, done: Sequence[RoundRecord], alone: Mapping[int, float]) -> None:
+        """Take in the rounds before a run went on, and what labels alone reach.
+
+        Args:
+            done: In order.
+            alone: Accuracy of labels alone by the number of rounds, all stages.
+        """
+        self._alone |= alone
+        for record in done:
+            self._note(record)
+
     def show(self, record: RoundRecord) -> None:
         """Show the state after a round."""
         self._time_left.tick(record.stage, record.seconds)
+        self._note(record)
         self._show(record)
+
+    def _note(self, record: RoundRecord) -> None:
+        if record.test is not None:
+            self._tests.append((record.stage, record.test.accuracy))
+            if record.method == LABELS_ONLY:
+                self._warm_up = record.test.accuracy
 
     @property
     def num_rounds(self) -> int:
@@ -70,23 +94,49 @@ class Progress:
         return (
             f"{self._title}: stage {record.stage + 1}/{len(self._rounds)} "
             f"{record.method} round {record.round}/{record.rounds} "
-            f"accuracy {_accuracy(record)} {record.seconds:.1f} s "
+            f"accuracy {self._accuracy(record)} {record.seconds:.1f} s "
             f"left {duration(self.seconds_left(record))}"
             f"{incidents(record)}"
         )
 
+    def _accuracy(self, record: RoundRecord) -> str:
+        """Write the accuracy, whither it goes, and what labels alone reach."""
+        now = "–" if record.test is None else f"{record.test.accuracy:.2%}"
+        # A stage has a level of its own, so that the one before is no trend.
+        here = [accuracy for stage, accuracy in self._tests if stage == record.stage]
+        parts = [now, arrow(here), self._labels_alone(record)]
+        return " ".join(part for part in parts if part)
+
+    def _labels_alone(self, record: RoundRecord) -> str:
+        """Name what to compare with: the same round on labels alone, or the warm-up."""
+        if record.method == LABELS_ONLY:
+            return ""
+        before = [n for n in self._alone if n <= self.rounds_done(record)]
+        if before:
+            return f"(labels alone {self._alone[max(before)]:.2%})"
+        return "" if self._warm_up is None else f"(warm-up {self._warm_up:.2%})"
+
     def _screen(self, record: RoundRecord) -> RenderableType:
+        title = Text(printable(self._title), style="bold", overflow="ellipsis")
+        stage = f"stage {record.stage + 1}/{len(self._rounds)} {record.method}"
         head = Table.grid(padding=(0, 2))
+        head.add_column(no_wrap=True)
         head.add_row(
-            Text(printable(self._title), style="bold"),
-            f"stage {record.stage + 1}/{len(self._rounds)} {record.method}",
-            f"round {record.round}/{record.rounds}",
+            title,
+            Text(stage, no_wrap=True),
+            Text(f"round {record.round}/{record.rounds}", no_wrap=True),
+        )
+        done = Table.grid(padding=(0, 2))
+        done.add_row(
             ProgressBar(self.num_rounds, self.rounds_done(record), width=24),
-            f"accuracy {_accuracy(record)}",
             f"left {duration(self.seconds_left(record))}",
         )
-        lines = [Text(incidents(record).strip(), style="yellow")]
-        return Group(head, *lines, client_table(record))
+        curve = sparkline([accuracy for _, accuracy in self._tests])
+        tested = f"accuracy {self._accuracy(record)} {curve}"
+        told = Text(incidents(record).strip(), style="yellow")
+        parts: list[RenderableType] = [head, done, Text(tested)]
+        parts += [told] if told else []
+        return Group(*parts, client_table(record))
 
 
 def client_table(record: RoundRecord) -> Table:
@@ -143,7 +193,3 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
-
-
-def _accuracy(record: RoundRecord) -> str:
-    return "–" if record.test is None else f"{record.test.accuracy:.2%}"

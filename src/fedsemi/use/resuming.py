@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fedsemi.errors import ConfigError, StorageError
+from fedsemi.runs.checkpoint import Checkpoint
 from fedsemi.runs.folder import RunFolder
 from fedsemi.text.printable import typed
 
@@ -30,10 +31,15 @@ def refuse_coordinators_run(run: Path) -> None:
         )
 
 
+def kept_by_sites(start: Checkpoint | None) -> bool:
+    """Tell whether a checkpoint lacks what clients remember, as sites keep it."""
+    memories = {} if start is None else start.memories
+    return any("after" in memory for memory in memories.values())
+
+
 def refuse_flower_run(folder: RunFolder) -> None:
     """Refuse a checkpoint that lacks what the sites remember."""
-    memories = {} if folder.start is None else folder.start.memories
-    if any("after" in memory for memory in memories.values()):
+    if kept_by_sites(folder.start):
         raise ConfigError(
             "this run was made on Flower, where the sites keep their memories; begin "
             "it again with --overwrite",

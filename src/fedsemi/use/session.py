@@ -23,6 +23,8 @@ from fedsemi.errors import (
 )
 from fedsemi.report.analysis import Analysis
 from fedsemi.report.bell import Bell
+from fedsemi.report.companion import companion_of, curve_of
+from fedsemi.report.run import read_run
 from fedsemi.runs.folder import RunFolder
 from fedsemi.runs.records import Step
 from fedsemi.runs.stop_signals import StopSignals
@@ -95,6 +97,9 @@ def record_run(
     try:
         analysis = Analysis(folder.path, blueprint)
         shown = display(blueprint, title, console, workers)
+        so_far = read_run(folder.path)
+        alone = companion_of(so_far)
+        shown.remember(so_far.records, curve_of(alone) if alone else {})
         with one_thread(), shown as progress:
             bell = Bell(folder.path, blueprint, console)
             last = _record(folder, steps, progress, bell, checkpoint_every)

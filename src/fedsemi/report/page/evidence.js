@@ -23,6 +23,11 @@ const PLOTS = {
     return figure({ ...base, wide: true, legend: groups.map((name, i) => ({ name, color: COLORS[i] })), chart: intervalChart({ rows: plot.rows, worth: plot.worth, label: plot.label }) });
   },
   map: (plot, base) => figure({ ...base, wide: plot.columns.length > 5, chart: differenceMap({ rows: plot.rows, columns: plot.columns, cells: plot.cells, rowLabel: plot.row_label, worth: plot.worth }) }),
+  sweep: (plot, base) => {
+    const series = plot.series.map((s, i) => ({ ...s, color: COLORS[i % 7], dash: DASHES[Math.floor(i / 7) % 4] }));
+    const cell = (s, i) => (known(s.values[i]) ? `${s.values[i]} %` : "–");
+    return figure({ ...base, wide: true, legend: series, chart: sweepChart({ ...plot, series }), rows: () => [[plot.label, ...series.map((s) => s.name)], plot.names.map((name, i) => [name, ...series.map((s) => cell(s, i))])] });
+  },
   dose: (plot, base) => figure({ ...base, wide: true, chart: doseChart({ points: plot.points, label: plot.label, unit: " %" }) }),
 };
 
@@ -76,12 +81,13 @@ function questionOf(answer, i) {
 }
 
 function artifactOf(part) {
+  const lead = part.lead.map((text) => el("p", { class: "finding" }, text));
   const nodes = part.panels.map((panel) => panelOf(panel, part.title));
   if (nodes.length) nodes.unshift(el("p", { class: "note caption" }, part.caption));
   nodes.push(...part.tables.map(tableOf), ...grid(part.plots.map(plotOf)));
   if (part.remarks.length) nodes.push(el("ul", { class: "note remarks" }, ...part.remarks.map((text) => el("li", {}, text))));
   nodes.push(...part.folded.map((one) => folded(one.caption, tableOf(one))));
-  return el("section", { "aria-labelledby": part.id }, el("h3", { id: part.id }, `${part.name}. ${part.title}`), ...nodes);
+  return el("section", { "aria-labelledby": part.id }, el("h3", { id: part.id }, `${part.name}. ${part.title}`), ...lead, ...nodes);
 }
 
 const view = JSON.parse(document.getElementById("data").textContent);

@@ -117,3 +117,33 @@ function doseChart({ points, label, unit }) {
     return picture;
   };
 }
+
+// Scores over the values of a setting, a line for each method, with what they vary by.
+function sweepChart({ names, series, label }) {
+  return (width) => {
+    const height = Math.max(230, Math.min(340, width * 0.5)), box = { left: 52, right: 24, top: 14, bottom: 46 };
+    const ends = series.flatMap((s) => [...s.low, ...s.high]).filter(known);
+    const pad = (Math.max(...ends) - Math.min(...ends) || 1) * 0.08, low = Math.min(...ends) - pad, high = Math.max(...ends) + pad;
+    const step = (width - box.left - box.right) / names.length;
+    const y = (v) => height - box.bottom - ((v - low) / (high - low)) * (height - box.top - box.bottom);
+    const picture = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+    for (const value of ticks(low, high, 5)) {
+      picture.append(draw("line", { class: "axis", x1: box.left, x2: width - box.right, y1: y(value), y2: y(value) }));
+      picture.append(draw("text", { x: box.left - 6, y: y(value) + 4, "text-anchor": "end", class: "soft" }, `${axisNumber(value)} %`));
+    }
+    names.forEach((name, i) => picture.append(draw("text", { x: box.left + (i + 0.5) * step, y: height - box.bottom + 16, "text-anchor": "middle", class: "soft" }, name)));
+    picture.append(draw("text", { x: (box.left + width - box.right) / 2, y: height - 8, "text-anchor": "middle", class: "soft" }, label));
+    series.forEach((s, k) => {
+      // Beside each other, so that lines of spread do not cover one another.
+      const x = (i) => box.left + (i + 0.5) * step + (k - (series.length - 1) / 2) * Math.min(9, step / (2 * series.length));
+      picture.append(draw("path", { d: segments(s.values.map((v, i) => (known(v) ? [x(i), y(v)] : null))), fill: "none", stroke: s.color, "stroke-width": 2, "stroke-dasharray": s.dash || "" }));
+      s.values.forEach((v, i) => {
+        if (!known(v)) return;
+        const dot = draw("circle", { cx: x(i), cy: y(v), r: 4, fill: s.color });
+        dot.append(draw("title", {}, `${s.name}, ${label} = ${names[i]}: ${v} % (${s.low[i]} to ${s.high[i]})`));
+        picture.append(draw("line", { x1: x(i), x2: x(i), y1: y(s.low[i]), y2: y(s.high[i]), stroke: s.color, "stroke-width": 1.5 }), dot);
+      });
+    });
+    return picture;
+  };
+}

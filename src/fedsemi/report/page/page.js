@@ -5,6 +5,7 @@ function render(view) {
   const many = view.runs.length > 1;
   document.querySelector("h1").textContent = many ? view.runs.map((r) => r.name).join(", ") : run.name;
   document.getElementById("subtitle").textContent = subtitle(view, run);
+  document.getElementById("helped").textContent = run.helped || "";
   document.getElementById("sites").textContent = run.clients.sites.map((site, k) => site && `client ${run.clients.ids[k]} = ${site}`).filter(Boolean).join(", ");
   const about = many ? `: ${run.name}` : "";
   const sections = [
@@ -17,7 +18,7 @@ function render(view) {
     [`Pseudo-labels${about}`, grid(pseudoLabelSection(run))],
     [`Worth of each client${about}`, grid(valueSection(run))],
     [`Pictures${about}`, grid(pictureSection(view))],
-    [`Data${about}`, grid(dataSection(run))],
+    [`Data${about}`, [...labelGaps(run), ...grid(dataSection(run))]],
     [`Classes and subgroups${about}`, grid(classSection(run))],
     [`Model card${about}`, modelCard(run)],
     [`Settings and hashes${about}`, settings(run)],
@@ -48,19 +49,20 @@ function alarms(run) {
   });
 }
 
+const labelGaps = (run) => run.label_gaps.map((line) => el("div", { class: "alarm" }, el("b", {}, line)));
+
 const shown = (value) => (value === null || value === undefined ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value));
 
 function modelCard(run) {
   if (!run.finished) return [];
   const s = run.settings, few = run.clients.labeled.filter((n) => n > 0).length, last = run.result.last_round || {};
-  const worst = (run.recall || []).map((v, c) => [v, classNames(run)[c]]).filter(([v]) => known(v)).sort((a, b) => a[0] - b[0])[0];
   const rows = [
     ["Model", `${s["model.name"]}${s["model.width"] ? `, width ${s["model.width"]}` : ""}; input ${run.data?.image_size ?? "?"} x ${run.data?.image_size ?? "?"} pixels; SHA-256 ${run.manifest.model_sha256}`],
     ["Classes", classNames(run).join(", ")],
     ["Training", `${run.methods.join(", then ")}; ${run.num_rounds} rounds, ${run.clients.ids.length} clients of which ${few} had labels (${percent(run.manifest.labeled_share)} of the images)`],
     ["Data", run.data ? `${run.data.name}: ${whole(sum([...run.clients.labeled, ...run.clients.unlabeled]))} images to learn from, ${whole(run.data.test)} to test; from ${run.data.origin}. ${apart(run).join(" ")}` : "unknown"],
     ["Measured", `accuracy ${percent(last.accuracy)}, balanced accuracy ${percent(last.balanced_accuracy)}, AUC ${percent(last.auc)}: last round, same data set, one seed (${s.seed})`],
-    ["Weakest class", worst ? `${worst[1]}: recall ${percent(worst[0])}` : "–"],
+    ["Weakest classes", run.weakest],
     ["Not for", "Decisions about people without a test on the images of the place where it is used. Numbers here are of one split of one data set; other cameras, places and people are not covered."],
     ["Use", "fedsemi predict RUN FOLDER, or fedsemi export RUN --format onnx"],
   ];

@@ -1,0 +1,47 @@
+"""The same experiment on labels alone: what unlabeled sites are measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fedsemi.config.experiment import Experiment, Stage
+
+METHOD = "supervised"
+
+
+def labels_only(experiment: Experiment) -> Experiment:
+    """Train on the labeled clients alone, for as many rounds and with the same seed."""
+    stage = Stage(
+        method=METHOD,
+        rounds=sum(stage.rounds for stage in experiment.stages),
+        local=experiment.stages[-1].local,
+    )
+    return experiment.model_copy(update={"stages": [stage]})
+
+
+def begins_with_labels_only(experiment: Experiment) -> bool:
+    """Tell whether the first stage is how training on labels alone begins, too.
+
+    Then the rounds of that stage need not be made twice: they have the same seeds, and
+    nothing in them depends on how many are to follow.
+    """
+    first, alone = experiment.stages[0], labels_only(experiment)
+    return (
+        len(experiment.stages) > 1
+        and first.method == METHOD
+        and experiment.local_of(first) == alone.local_of(alone.stages[0])
+    )
+
+
+def is_labels_only_of(alone: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
+    """Tell whether settings are those that `labels_only` makes of others.
+
+    Both are as in the folders of runs, which may use methods that are not installed.
+    """
+    if {**alone, "stages": None} != {**config, "stages": None}:
+        return False
+    rounds = sum(stage["rounds"] for stage in config["stages"])
+    local = config["stages"][-1].get("local", {})
+    wanted = {"method": METHOD, "rounds": rounds, "local": local}
+    return [{"local": {}, **stage} for stage in alone["stages"]] == [wanted]
