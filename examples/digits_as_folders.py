@@ -9,7 +9,7 @@ from pathlib import Path
 from PIL import Image
 from sklearn.datasets import load_digits
 
-NAMES = "zero one two three four five six seven eight nine".split()
+NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
 def save(number, folder, name):

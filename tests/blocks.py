@@ -73,7 +73,7 @@ class Block:
         return codes[0] if codes else 0
 
     def typed(self) -> str:
-        """Return the text that is run: without prompts, outputs, and what takes long."""
+        """Return the text that is run: no prompts, no outputs, other words put in."""
         text = self.text
         if self.language in SHELL and re.search(r"^\$ ", text, re.M):
             joined = text.replace("\\\n", " ")

@@ -26,7 +26,7 @@ PYTHONPATH="{source}:$PYTHONPATH" exec "{python}" -m fedsemi "$@"
 
 
 def run_shell(blocks: list[Block], folder: Path) -> None:
-    """Run the commands of a page in one shell, and compare the outputs that it shows."""
+    """Run the commands of a page in one shell; compare the outputs that it shows."""
     typed = [block for block in blocks if block.language in SHELL]
     _prepared(blocks, folder)
     script = "set -euo pipefail\nshopt -s nullglob\n" + "".join(map(_lines, typed))

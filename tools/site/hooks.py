@@ -32,6 +32,10 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Lead links out of docs/ to pages of the site, and make tabs."""
     name = page.file.src_uri
+    if name == "index.md":
+        page.meta["hide"] = ["navigation"]  # the front page is the way in
+    if name.endswith((".py.md", ".sh.md")):
+        page.meta["search"] = {"exclude": True}  # words are looked for, not code
     if not name.startswith(f"{beside.PLACE}/") and name != "reference.md":
         markdown = beside.relinked(markdown, _DOCS)
     return tabs.tabbed(markdown)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 Pictures = dict[str, bytes]
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def as_markdown(text: str, stem: str) -> tuple[str, Pictures]:
@@ -40,11 +42,12 @@ def as_markdown(text: str, stem: str) -> tuple[str, Pictures]:
 def _outputs(
     outputs: list[dict[str, Any]], stem: str, pictures: Pictures
 ) -> Iterator[str]:
+    said = "".join("".join(o["text"]) for o in outputs if o["output_type"] == "stream")
+    if said:
+        yield _fenced('text title="Out"', said)
     for output in outputs:
         data = output.get("data", {})
-        if output["output_type"] == "stream":
-            yield _fenced('text title="Out"', "".join(output["text"]))
-        elif "image/png" in data:
+        if "image/png" in data:
             name = f"{stem}-{len(pictures) + 1}.png"
             pictures[name] = base64.b64decode("".join(data["image/png"]))
             yield f"![{''.join(data['text/plain'])}]({name})"
@@ -55,4 +58,4 @@ def _outputs(
 
 
 def _fenced(language: str, text: str) -> str:
-    return f"```{language}\n{text.rstrip()}\n```"
+    return f"```{language}\n{_COLOR.sub('', text).rstrip()}\n```"

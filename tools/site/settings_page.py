@@ -19,8 +19,8 @@ _OPENING = """\
 
 A config is a TOML file of the sections below. `--set section.key=value` changes one \
 setting for one command, `fedsemi settings WORD` looks one up without a browser, and \
-`fedsemi configs NAME` copies a config to start from. A typing slip is refused with the \
-nearest known name.
+`fedsemi configs NAME` copies a config to start from. A typing slip is refused with \
+the nearest known name.
 """
 _STAGES = """\
 A config has one `[[stages]]` for each stage, one after the other. `stages.0` is the \

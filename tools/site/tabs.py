@@ -10,9 +10,10 @@ _TITLE = re.compile(r"^\*\*(.+)\*\*$", re.M)
 
 
 def tabbed(page: str) -> str:
-    """Turn what stands between the marks into tabs, one for each bold line.
+    r"""Turn what stands between the marks into tabs, one for each bold line.
 
-    >>> print(tabbed("<!-- tabs -->\\n**A**\\n\\na\\n\\n**B**\\n\\nb\\n<!-- end of tabs -->"))
+    >>> text = "**A**\n\na\n\n**B**\n\nb"
+    >>> print(tabbed(f"<!-- tabs -->\n{text}\n<!-- end of tabs -->"))
     === "A"
     <BLANKLINE>
         a
