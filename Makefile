@@ -13,7 +13,7 @@ TORTURED := tests/reliability tests/server/test_gate.py tests/server/test_guard.
 	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
 .DEFAULT_GOAL := help
-.PHONY: help configs results errors settings docs demo federation test test-deployment test-docs test-slow torture bench check format clean \
+.PHONY: help configs results errors settings reference docs demo federation test test-deployment test-docs test-slow torture bench check format clean \
 	lock wheel sbom release audit tag pictures
 
 help: ## Show this list
@@ -56,6 +56,9 @@ settings: $(VENV)/core ## Write docs/settings.md anew, from the classes that che
 
 docs: $(VENV)/docs ## Build the documentation site into build/site; any warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+reference: $(VENV)/core ## Write what the command line knows by heart anew (20 s)
+	$(BIN)/python -m fedsemi.cli.write_reference
 
 pictures: $(VENV)/dev ## Draw the pictures of docs/architecture.md anew, from the code
 	$(BIN)/python -m tools.draw

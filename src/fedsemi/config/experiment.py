@@ -16,7 +16,7 @@ from fedsemi.config.method_settings import parsed, settings_model
 from fedsemi.config.naming import sha256_of
 from fedsemi.config.protection import GUARD_RULES, AlarmSettings, GuardSettings
 from fedsemi.data.arrays import ARRAYS
-from fedsemi.data.datasets import DATASETS
+from fedsemi.data.datasets import DATASETS, refuse_unusable
 from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.site_settings import FOLDERS, SitesSettings
 from fedsemi.errors import ConfigError
@@ -188,6 +188,7 @@ def make_experiment(
     """
     experiment = _checked(Experiment, content)
     if with_data:
+        refuse_unusable(experiment.data.name)
         known("data.name", experiment.data.name, DATASETS, FOLDERS, ARRAYS)
     _check_sites(experiment)
     check_arrays(experiment)

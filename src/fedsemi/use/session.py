@@ -89,6 +89,9 @@ def record_run(
     keep_freed_memory()
     for notice in folder.notices:
         console.print(notice, soft_wrap=True, highlight=False)
+    if folder.start is None and blueprint.experiment.start is not None:
+        # Outside of what is resumable: to continue would meet the same file.
+        blueprint.initial_weights()
     try:
         analysis = Analysis(folder.path, blueprint)
         shown = display(blueprint, title, console, workers)
