@@ -13,7 +13,7 @@ TORTURED := tests/reliability tests/server/test_gate.py tests/server/test_guard.
 	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
 .DEFAULT_GOAL := help
-.PHONY: help configs results errors reference demo federation test test-deployment test-slow torture bench check format clean \
+.PHONY: help configs results errors settings reference docs demo federation test test-deployment test-docs test-slow torture bench check format clean \
 	lock wheel sbom release audit tag pictures
 
 help: ## Show this list
@@ -34,6 +34,10 @@ test: check ## Install, then run the checks and the fast tests
 test-slow: $(VENV)/dev ## Run the tests that take long
 	$(BIN)/python -m pytest -m slow
 
+test-docs: $(VENV)/dev ## Type all that pages, examples and notebooks say, also what takes long
+	$(BIN)/python -m pytest -m "slow or not slow" tests/test_pages.py tests/test_examples.py \
+		tests/test_first_hour.py tests/tools
+
 bench: $(VENV)/dev ## Measure speed and memory, write benchmarks/results.md (about 10 min)
 	$(BIN)/python -m benchmarks
 
@@ -46,6 +50,12 @@ configs: $(VENV)/core ## Write the configs of the paper anew, from the profile `
 
 errors: $(VENV)/core ## Write docs/errors.md anew, from the table of codes
 	$(BIN)/python -m fedsemi.text.error_codes docs/errors.md
+
+settings: $(VENV)/core ## Write docs/settings.md anew, from the classes that check a config
+	$(BIN)/python -m tools.site.settings_page docs/settings.md
+
+docs: $(VENV)/docs ## Build the documentation site into build/site; any warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 reference: $(VENV)/core ## Write what the command line knows by heart anew (20 s)
 	$(BIN)/python -m fedsemi.cli.write_reference
@@ -98,7 +108,12 @@ $(VENV)/core: pyproject.toml constraints.txt
 
 $(VENV)/dev: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --editable ".[dev,elpv,flower,medical,export,tensorboard]"
+	$(PIP) --editable ".[dev,docs,elpv,flower,medical,export,tensorboard]"
+	@touch $@ $(VENV)/core $(VENV)/docs
+
+$(VENV)/docs: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --editable ".[docs]"
 	@touch $@ $(VENV)/core
 
 $(VENV)/flower: pyproject.toml constraints.txt

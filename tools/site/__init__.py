@@ -1,0 +1,1 @@
+"""What the documentation site has beside docs/: `make docs` builds it all."""
