@@ -117,7 +117,7 @@ def read_profile(name: str, overrides: Sequence[str] = ()) -> Profile:
 
 
 def _read(name: str) -> dict[str, Any]:
-    """Read the file of a profile; one that is `like` another begins with its content."""
+    """Read the file of a profile; what is `like` another begins with its content."""
     text = (files("fedsemi.evidence") / "profiles" / f"{name}.toml").read_text("utf-8")
     content = tomllib.loads(text)
     like = content.pop("like", None)
