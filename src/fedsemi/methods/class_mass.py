@@ -34,7 +34,7 @@ class ClassMass(SemiAveraging):
     floor: Share = 0.0
     """Least part of a client's pseudo-labels with which a class counts as its own."""
     mass_power: NotNegative = 1.0
-    """Power of the counts: 1 shares a class by mass, 0 evenly among those who own it."""
+    """Power of the counts: 1 shares a class by mass, 0 evenly among its owners."""
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return the labeled part, and the rest class by class."""
