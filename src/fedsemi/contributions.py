@@ -8,13 +8,14 @@ one; where nobody has anything to offer they are all zero, and the global model 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 import torch
 from torch import Tensor
 
 from fedsemi.errors import ProtocolError
-from fedsemi.messages import DIVERSITY, Update
+from fedsemi.messages import CLASS_COUNT, DIVERSITY, Update
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.weights import distance, weighted_mean
 
@@ -93,6 +94,37 @@ def sharpened(shares: Tensor, sharpness: float) -> Tensor:
         return shares
     powers = torch.where(shares > 0, shares**sharpness, 0.0)
     return shares.sum() * _normalized(powers)
+
+
+def by_class_mass(
+    updates: Sequence[Update],
+    labeled_share: float = 0.5,
+    floor: float = 0.0,
+    power: float = 1.0,
+) -> Tensor:
+    """Weigh unlabeled clients by their part of each class's pseudo-labels."""
+    find = partial(class_mass, floor=floor, power=power)
+    unlabeled = _shares_of_holders(updates, CLASS_COUNT, find)
+    return _join(updates, unlabeled, labeled_share)
+
+
+def class_mass(count: Tensor, floor: float = 0.0, power: float = 1.0) -> Tensor:
+    """Share every class out by its pseudo-labels, and all classes alike.
+
+    Args:
+        count: Pseudo-labels of each client and class, n_kc, [K, C].
+        floor: A class with a smaller part of a client's pseudo-labels is not its own:
+            a few wrong labels shall not claim it.
+        power: Of the counts.
+
+    Returns:
+        Shares [K], Σ_c n_kc / Σ_j n_jc divided by the number of classes that anybody
+        owns; zeros if there is none.
+    """
+    own = (count > 0) & (count >= floor * count.sum(1, keepdim=True))
+    claim = torch.where(own, count**power, 0.0)
+    per_class = claim / _nonzero(claim.sum(0))  # [K, C]
+    return _normalized(per_class.sum(1))
 
 
 def uniform(updates: Sequence[Update], labeled_share: float = 0.5) -> Tensor:
@@ -215,11 +247,18 @@ def _distances(updates: Sequence[Update], shares: Tensor, legacy: bool) -> Tenso
 
 
 def _diversity_shares(updates: Sequence[Update], rule: Rule) -> Tensor:
+    return _shares_of_holders(updates, DIVERSITY, partial(diversity_weights, rule=rule))
+
+
+def _shares_of_holders(
+    updates: Sequence[Update], name: str, find: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """Let clients with unlabeled data share by a statistic; others have nothing."""
     holders = [i for i, update in enumerate(updates) if update.num_unlabeled]
     shares = torch.zeros(len(updates), dtype=torch.float64)
     if holders:
-        rows = torch.stack([statistic(updates[i], DIVERSITY) for i in holders])
-        shares[holders] = diversity_weights(rows, rule)
+        rows = torch.stack([statistic(updates[i], name) for i in holders])
+        shares[holders] = find(rows)
     return shares
 
 

@@ -18,6 +18,7 @@ from fedsemi.evidence.profiles import (
     read_profile,
     stages_of,
 )
+from fedsemi.evidence.questions import QUESTIONS
 
 
 @pytest.fixture
@@ -133,3 +134,14 @@ def test_a_slip_in_an_override_is_refused_when_it_is_read_or_used(
 ) -> None:
     with pytest.raises(ConfigError):
         read_profile("smoke", [override]).experiment(setting("svhn", "lower"), 1)
+
+
+def test_rules_are_chosen_with_other_seeds_than_they_are_judged_by() -> None:
+    choosing, medium = read_profile("choosing"), read_profile("medium")
+    place = QUESTIONS["q6"].settings[0]
+    chosen = [choosing.experiment(place, seed) for seed in range(1, 6)]
+    judged = [medium.experiment(place, seed) for seed in range(1, 41)]
+    assert [each.seed for each in chosen] == [101, 102, 103, 104, 105]
+    assert not {each.seed for each in chosen} & {each.seed for each in judged}
+    same = chosen[0].model_copy(update={"seed": 1})
+    assert same.sha256 == judged[0].sha256

@@ -42,10 +42,10 @@ Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, mps.")]
 def reproduce(
     names: Annotated[
         list[str],
-        typer.Argument(help="table1 … table9, fig1 … fig12, q1 … q5, or all."),
+        typer.Argument(help="table1 … table9, fig1 … fig12, q1 … q6, or all."),
     ],
     profile: Annotated[
-        str, typer.Option(help="smoke, small, medium or paper.")
+        str, typer.Option(help="smoke, small, choosing, medium or paper.")
     ] = "small",
     seeds: Seeds = 0,
     pattern: Annotated[

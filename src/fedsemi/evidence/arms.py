@@ -103,6 +103,11 @@ ARMS: dict[str, Arm] = {
     "presence-fourfold": _semi(
         "Presence, sharpness 4", "semianagg", rule="presence", sharpness=4.0
     ),
+    "class-mass": _semi("Class mass", "class-mass"),
+    "class-mass-floor": _semi("Class mass, floor 0.05", "class-mass", floor=0.05),
+    "presence-floor": _semi(
+        "Presence, floor 0.05", "class-mass", floor=0.05, mass_power=0.0
+    ),
     "semianagg": _semi("SemiAnAgg, paper's rule", "semianagg", rule="paper"),
     "semianagg-released": _semi(
         "SemiAnAgg, released rule", "semianagg", rule="released"

@@ -16,7 +16,7 @@ from fedsemi.errors import ConfigError
 from fedsemi.evidence.arms import CONSTANTS, FLEX, Arm, Step, arm_of
 from fedsemi.evidence.catalogue import Setting
 
-NAMES = ("smoke", "small", "medium", "paper")
+NAMES = ("smoke", "small", "choosing", "medium", "paper")
 _ROUNDS = ("warm_up", "rounds", "upper", "self_supervised", "head")
 _SECTIONS = ("data", "partition", "model", "local", "evaluation", "guard")
 
@@ -30,6 +30,8 @@ class Profile:
     tables: Mapping[str, Mapping[str, Any]]
     published: Mapping[str, str] = field(default_factory=dict)
     """The published partition of each data set whose file is at hand."""
+    seed_offset: int = 0
+    """Added to a run's seed, so that what is chosen here is not judged by itself."""
     _written: dict[Setting, Experiment] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -58,7 +60,8 @@ class Profile:
         """Write the config of a setting."""
         if setting not in self._written:
             self._written[setting] = make_experiment(self.content(setting, seed))
-        return self._written[setting].model_copy(update={"seed": seed})
+        update = {"seed": seed + self.seed_offset}
+        return self._written[setting].model_copy(update=update)
 
     def content(self, setting: Setting, seed: int) -> dict[str, Any]:
         """Write what the config of a setting says, without defaults."""
@@ -99,9 +102,9 @@ def read_profile(name: str, overrides: Sequence[str] = ()) -> Profile:
         raise ConfigError(
             f"there is no profile '{name}'; known: {', '.join(NAMES)}", code="FS4104"
         )
-    text = (files("fedsemi.evidence") / "profiles" / f"{name}.toml").read_text("utf-8")
-    content = tomllib.loads(text)
-    seeds, shared = content.pop("seeds"), content.pop("shared")
+    content = _read(name)
+    seeds, offset = content.pop("seeds"), content.pop("seed_offset", 0)
+    shared = content.pop("shared")
     tables = {dataset: _merged(shared, own) for dataset, own in content.items()}
     for override in overrides:
         first, _, rest = override.partition(".")
@@ -110,7 +113,15 @@ def read_profile(name: str, overrides: Sequence[str] = ()) -> Profile:
             apply_override(tables[dataset], rest if first in tables else override)
     for table in tables.values():
         _check_keys(table)
-    return Profile(name, seeds, tables)
+    return Profile(name, seeds, tables, seed_offset=offset)
+
+
+def _read(name: str) -> dict[str, Any]:
+    """Read the file of a profile; what is `like` another begins with its content."""
+    text = (files("fedsemi.evidence") / "profiles" / f"{name}.toml").read_text("utf-8")
+    content = tomllib.loads(text)
+    like = content.pop("like", None)
+    return content if like is None else _merged(_read(like), content)
 
 
 def stages_of(arm: Arm, dataset: str, table: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -102,5 +102,31 @@ def _worth() -> Artifact:
     return Artifact("q5", "Do contributions track worth?", tuple(cells))
 
 
-_ALL = (_paper(), _few_holders(), _when(), _dose(), _labeled_share(), _worth())
+def _rules() -> Artifact:
+    """Q6, from which a rule is chosen: with the seeds of the profile `choosing`."""
+    arms = (
+        "uniform",
+        "semianagg",
+        "presence",
+        "presence-double",
+        "presence-floor",
+        "class-mass",
+        "class-mass-floor",
+    )
+    places = [MAIN | {"rare.holders": holders} for holders in (1, 2)]
+    cells = [cell for place in places for cell in _cells("mnist", arms, **place)]
+    return Artifact(
+        "q6", "Which rule shares out the unlabeled half best?", tuple(cells)
+    )
+
+
+_ALL = (
+    _paper(),
+    _few_holders(),
+    _when(),
+    _dose(),
+    _labeled_share(),
+    _worth(),
+    _rules(),
+)
 QUESTIONS: dict[str, Artifact] = {each.name: each for each in _ALL}

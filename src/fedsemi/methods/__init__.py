@@ -9,6 +9,7 @@ from typing import Any
 from fedsemi.method import Method
 from fedsemi.methods.cbafed import CBAFed
 from fedsemi.methods.cbafed_warmup import CBAFedWarmup
+from fedsemi.methods.class_mass import ClassMass
 from fedsemi.methods.fedavg import FedAvg, FedAvgSemi, UniformSemi
 from fedsemi.methods.fedbarlow import FedBarlow
 from fedsemi.methods.fedconsist import FedConsist
@@ -47,6 +48,7 @@ METHODS: Registry[type[Method[Any]]] = Registry(
             UniformSemi,
             PermutedSemi,
             SemiAnAgg,
+            ClassMass,
             SsilCdm,
             FedRoD,
             FedRoDDual,

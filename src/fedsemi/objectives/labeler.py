@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from fedsemi.messages import PSEUDO_LABEL, Memory
+from fedsemi.messages import CLASS_COUNT, PSEUDO_LABEL, Memory
 from fedsemi.models import Classifier, Output
 from fedsemi.models.folding import folded
 from fedsemi.objectives.calibration import EDGES, as_metrics, bins_of
@@ -34,6 +34,29 @@ class Probe(nn.Module):
     def metrics(self) -> dict[str, float]:
         """Say what is worth logging."""
         return {}
+
+
+class ClassCount(Probe):
+    """Counts the confident labels of each class."""
+
+    count: Tensor
+
+    def __init__(self, bench: Workbench) -> None:
+        super().__init__()
+        zeros = torch.zeros(bench.num_classes, dtype=torch.long)
+        self.register_buffer("count", zeros, persistent=False)
+
+    def start_round(self) -> None:
+        """Begin at zero."""
+        self.count.zero_()
+
+    def forward(self, feature: Tensor, label: Tensor, index: Tensor) -> None:
+        """Add these samples to their classes."""
+        self.count += torch.bincount(label, minlength=len(self.count))
+
+    def statistics(self) -> dict[str, Tensor]:
+        """Return n_c, which floats hold exactly up to sixteen million."""
+        return {CLASS_COUNT: self.count.float()}
 
 
 def pseudo_labels_in(memory: Memory) -> Tensor | None:
