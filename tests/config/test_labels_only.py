@@ -66,3 +66,14 @@ def test_settings_of_labels_alone_are_recognized_in_the_folders_of_runs(
     assert not is_labels_only_of(alone | {"seed": 9}, config)
     longer = [stage | {"rounds": 9} for stage in alone["stages"]]
     assert not is_labels_only_of(alone | {"stages": longer}, config)
+
+
+def test_a_run_of_a_version_that_knew_fewer_settings_is_recognized_too(
+    small_config: dict[str, Any],
+) -> None:
+    experiment = make_experiment(small_config)
+    config = experiment.model_dump(mode="json")
+    alone = labels_only(experiment).model_dump(mode="json")
+    del config["precision"], config["local"]["clip"]
+    assert is_labels_only_of(alone, config)
+    assert not is_labels_only_of(alone, config | {"unheard_of": 1})

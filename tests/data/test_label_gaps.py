@@ -16,7 +16,7 @@ def test_classes_without_a_label_are_named_and_those_with_few_counted() -> None:
         "cannot learn them; label more"
     )
     assert few.startswith(
-        "FS3406 of 1 of 3 classes there are fewer than 5 labeled images (owl: 2); "
+        "FS3406 1 of 3 classes have fewer than 5 labeled images (owl: 2); "
     )
 
 

@@ -57,7 +57,7 @@ def test_own_sites_tell_the_classes_of_labels_and_what_was_left_out(
 
 def test_labels_that_own_sites_lack_are_named(own_images: Simulation) -> None:
     (line,) = federation_facts(own_images)["label_gaps"]
-    assert line.startswith("FS3406 of 1 of 2 classes there are fewer than 5 labeled")
+    assert line.startswith("FS3406 1 of 2 classes have fewer than 5 labeled images")
     assert "(cat: 4)" in line, "one of five is tested on"
 
 

@@ -38,10 +38,18 @@ def is_labels_only_of(alone: Mapping[str, Any], config: Mapping[str, Any]) -> bo
     """Tell whether settings are those that `labels_only` makes of others.
 
     Both are as in the folders of runs, which may use methods that are not installed.
+    A run may be of an older version, which did not know all settings.
     """
-    if {**alone, "stages": None} != {**config, "stages": None}:
+    if not _within({**config, "stages": None}, {**alone, "stages": None}):
         return False
     rounds = sum(stage["rounds"] for stage in config["stages"])
     local = config["stages"][-1].get("local", {})
     wanted = {"method": METHOD, "rounds": rounds, "local": local}
     return [{"local": {}, **stage} for stage in alone["stages"]] == [wanted]
+
+
+def _within(some: Any, more: Any) -> bool:
+    """Tell whether all that one table says stands in another as well."""
+    if isinstance(some, Mapping) and isinstance(more, Mapping):
+        return all(k in more and _within(v, more[k]) for k, v in some.items())
+    return bool(some == more)

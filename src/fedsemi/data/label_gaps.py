@@ -44,8 +44,8 @@ class LabelGaps:
         if self.few:
             counts = [f"{printable(name, _LONGEST)}: {n}" for name, n in self.few]
             lines.append(
-                f"FS3406 of {len(self.few)} of {self.num_classes} classes there are "
-                f"fewer than {HANDFUL} labeled images ({listed(counts)}); {_REMEDY}"
+                f"FS3406 {len(self.few)} of {self.num_classes} classes have fewer than "
+                f"{HANDFUL} labeled images ({listed(counts)}); {_REMEDY}"
             )
         return lines
 
