@@ -123,9 +123,9 @@ works "" fedsemi export runs/first --format torch --out model.pt2
 works "file,class,probability" fedsemi predict model.pt2 new-pictures
 
 chapter "Compare"
-# shellcheck disable=SC2086
-works "semianagg" fedsemi compare federation.toml $small --methods uniform-semi,semianagg \
-    --seeds 1 --set stages.0.rounds=2 --set stages.1.rounds=1 --no-probe --out compared
+works "semianagg" fedsemi compare demo.toml --methods uniform-semi,semianagg --seeds 1 \
+    --set partition.num_clients=3 --set data.train_limit=200 --set model.width=4 \
+    --set stages.0.rounds=2 --set stages.1.rounds=1 --no-probe --out compared
 there compared/index.html
 
 chapter "Slips"
