@@ -122,6 +122,12 @@ there tables/rounds.csv
 works "" fedsemi export runs/first --format torch --out model.pt2
 works "file,class,probability" fedsemi predict model.pt2 new-pictures
 
+chapter "Compare"
+works "semianagg" fedsemi compare demo.toml --methods uniform-semi,semianagg --seeds 1 \
+    --set partition.num_clients=3 --set data.train_limit=200 --set model.width=4 \
+    --set stages.0.rounds=2 --set stages.1.rounds=1 --no-probe --out compared
+there compared/index.html
+
 chapter "Slips"
 slip 64 "FS4112 No such command 'rnu'. Did you mean 'run'?" fedsemi rnu
 slip 64 "FS4001 there is no config 'demoo' (did you mean the shipped 'demo'?)" fedsemi run demoo
@@ -130,10 +136,11 @@ slip 64 "FS4101 unknown key 'stages.1.rouns' (did you mean 'rounds'?)" \
 slip 64 "did you mean local.lr_labeled or local.lr_unlabeled?" fedsemi run demo --set lr=0.1
 slip 64 "partition.dirichlet_alpha" fedsemi run demo --set alpha=0.1
 slip 64 "(did you mean 'semianagg'?)" fedsemi methods semianag
-slip 65 "FS3001 there is no folder 'nowhere'" fedsemi init nowhere
+slip 65 "FS3001 there is no folder 'nowhere'" \
+    fedsemi init nowhere --out other.toml
 slip 73 "FS1200 'federation.toml' exists" fedsemi init hospital-a practice-c
-slip 65 "FS1110 there is no model 'nowhere'" fedsemi predict nowhere new-pictures
-slip 65 "FS1110 'nowhere' is not the folder of a run" fedsemi report nowhere
+slip 74 "FS1110 there is no model 'nowhere'" fedsemi predict nowhere new-pictures
+slip 74 "FS1110 'nowhere' is not the folder of a run" fedsemi report nowhere
 slip 64 "No such option" fedsemi report runs/first --format pdf
 
 printf '\n%s steps, all as expected\n' "$steps"

@@ -112,7 +112,7 @@ def commands(script: str) -> Iterator[list[str]]:
         lexer.whitespace_split = True
         words: list[str] = []
         for word in [*lexer, ";"]:
-            if set(word) <= set("|&;()"):
+            if word and set(word) <= set("|&;()"):
                 if words:
                     yield words
                 words = []

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "docs" / "adding-a-method.md"
+from .blocks import ROOT, blocks_of
+
+PAGE = ROOT / "docs" / "adding-a-method.md"
 
 
 def files_on_the_page() -> dict[str, str]:
     """Return the content of each file by its name."""
-    blocks = re.findall(
-        r"^```(?:python|toml)\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S
-    )
-    named = (re.match(r"# (\S+\.(?:py|toml))\n", block) for block in blocks)
-    return {name[1]: block for name, block in zip(named, blocks, strict=True) if name}
+    return {block.file: block.text for block in blocks_of(PAGE) if block.file}
 
 
 def write_files(folder: Path) -> None:

@@ -30,7 +30,7 @@ def test_the_script_types_what_a_newcomer_needs() -> None:
     typed = {after(words, "fedsemi")[0] for words in STEPS}
     assert typed >= {
         *("--help", "methods", "settings", "configs", "datasets"),
-        *("init", "check", "run", "report", "predict", "export"),
+        *("init", "check", "run", "report", "compare", "predict", "export"),
     }
     assert sum(words[0] == "slip" for words in STEPS) >= 10
 

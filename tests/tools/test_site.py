@@ -81,6 +81,14 @@ def test_links_of_a_page_lead_to_the_same_file_on_the_site() -> None:
     )
 
 
+def test_a_notebook_finds_its_pictures_on_the_site() -> None:
+    path = PurePosixPath("examples/from_folders_to_a_report.ipynb")
+    page, *pictures = beside.shown(path).items()
+    assert len(pictures) == 2
+    for name, _ in pictures:
+        assert f"]({PurePosixPath(name).name})" in str(page[1])
+
+
 def test_a_notebook_keeps_words_pictures_and_no_colors() -> None:
     cell = (
         '{"cell_type": "code", "source": ["x"], "outputs": ['

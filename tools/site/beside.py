@@ -18,6 +18,7 @@ PLACE = "repo"
 OF_THE_PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 """Pages that are in the navigation, linked to or not."""
 _LINK = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)")
+_AS_THEY_ARE = (".md", ".html", ".png", ".svg")
 _CODE = {".py": "python", ".toml": "toml", ".sh": "bash"}
 
 
@@ -92,8 +93,8 @@ def shown(path: PurePosixPath) -> dict[str, str | bytes]:
 def _on_site(path: PurePosixPath) -> PurePosixPath:
     if path.parts[:1] == ("docs",):
         return PurePosixPath(*path.parts[1:])
-    as_is = path.suffix in (".md", ".html")
-    return PurePosixPath(PLACE) / (path if as_is else f"{path}.md")
+    as_it_is = path.suffix in _AS_THEY_ARE
+    return PurePosixPath(PLACE) / (path if as_it_is else f"{path}.md")
 
 
 def _joined(folder: PurePosixPath, link: str) -> PurePosixPath:
