@@ -29,6 +29,9 @@ RELATION = "relation"
 CENTROIDS = "centroids"
 """Statistic [L * d]: centers of a client's clusters, row after row (Orchestra)."""
 
+STATISTICS = (DIVERSITY, CLASS_COUNT, RELATION, CENTROIDS)
+"""All statistics of the methods that come with fedsemi."""
+
 PSEUDO_LABEL = "pseudo_label"
 """Memory [N^U]: this round's confident pseudo-labels, -1 elsewhere. Never sent."""
 

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.table import Column, Table
 
-from fedsemi.cli.agree import standing
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides, require_flower
 from fedsemi.client.findings import with_findings
 from fedsemi.config.experiment import Experiment, Stage, load_config
@@ -175,31 +174,6 @@ def server(
         again = typed("fedsemi", "server", folder)
         raise Interrupted(f"stopped; continue with `{again}`") from None
     say(f"done; model and records in {folder / 'run'}")
-
-
-def site(
-    data: Annotated[Path, typer.Option(help="The site's folder.")],
-    server: Annotated[str, typer.Option(help="host:port of the coordinator.")] = (
-        "127.0.0.1:9092"
-    ),
-    key: Annotated[Path | None, typer.Option(help="Private key of the site.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, mps.")] = None,
-) -> None:
-    """Work for a coordinator with the images of one folder, until stopped.
-
-    Example: fedsemi site --data trial/site-0 --server coordinator.example.org:9092
-    """
-    require_flower()
-    from fedsemi.deployment.processes import end_on_sigterm
-    from fedsemi.deployment.site.node import Node
-
-    end_on_sigterm()
-    say(standing(data))
-    say(f"working for {server}; log in {data / 'flower'}; Ctrl-C stops")
-    try:
-        Node(data, server, key, device).work(say)
-    except KeyboardInterrupt:
-        typer.echo("stopped")
 
 
 def federation(

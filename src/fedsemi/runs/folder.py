@@ -131,6 +131,11 @@ class RunFolder:
         self._generations.keep_only_newest()
         return summary
 
+    def note(self, name: str, content: object) -> None:
+        """Add to the manifest what is known only once the run has begun."""
+        known = read_json(self.path / "manifest.json")
+        self._write_json("manifest.json", {**known, name: content})
+
     def close(self) -> None:
         """Let other processes have the folder."""
         self._lock.release()

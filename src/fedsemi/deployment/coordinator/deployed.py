@@ -31,6 +31,8 @@ STATUS = "status.json"
 LOG = "coordinator.log"
 
 _TERMS = "submitted.json"
+_POLICIES = "site_policies"
+"""Where the manifest has the hash of each site's policy."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,12 @@ def _run(grid: Grid, terms: Terms, folder: Path, console: Console) -> None:
         roster = Roster(grid, blueprint, Register(folder))
         roster.wait_for(terms.sites, terms.join)
         judge = Judge(read_test_set(folder))
+        record.note(_POLICIES, roster.policies)
         steps = run_on_grid(grid, blueprint, judge, roster, patience, record.start)
-        record_run(record, blueprint, steps, "federation", console)
+        try:
+            record_run(record, blueprint, steps, "federation", console)
+        finally:
+            record.note(_POLICIES, roster.policies)  # some may have come since
 
 
 def open_run(path: Path, blueprint: Blueprint) -> RunFolder:

@@ -233,7 +233,8 @@ class FlowerEngine(Engine):
 
     def _encoded(self, task: Task) -> RecordDict:
         after = self._after.get(task.client, 0)
-        return encode_order(Order(task, self._stage, after))
+        sites = len(self._roster.infos())
+        return encode_order(Order(task, self._stage, after, sites))
 
 
 def address_of(letter: Task | Update) -> tuple[int, int, int]:

@@ -135,7 +135,8 @@ class MethodStrategy(Strategy):
         logger.info("stage %s: %s", self._number, self._stage.method)
 
     def _order(self, task: Task) -> Order:
-        return Order(task, self._number, self._after.get(task.client, 0))
+        after, sites = self._after.get(task.client, 0), len(self._state.clients)
+        return Order(task, self._number, after, sites)
 
     def _read(self, reply: Message) -> list[Answer]:
         """Read a reply as that of the site which was asked, whatever it says."""

@@ -26,6 +26,7 @@ from fedsemi.deployment.site.agreement import (
 )
 from fedsemi.deployment.site.desk import Desk
 from fedsemi.deployment.site.memory_store import MemoryStore
+from fedsemi.deployment.site.policy import read_policy
 from fedsemi.errors import ConfigError, FedSemiError
 
 logger = logging.getLogger("fedsemi.flower")
@@ -67,7 +68,9 @@ def deployed_desk(context: Context) -> Desk:
     Nothing of the plan is built before the site has agreed to it.
     """
     folder = Path(_setting(context.node_config, "data"))
-    blueprint = read_plan(str(context.run_config["plan"]), allowed_by(folder))
+    policy = read_policy(folder)
+    plan = str(context.run_config["plan"])
+    blueprint = read_plan(plan, policy, allowed_by(folder))
     site = read_site(folder)
     agreement = Agreement(folder, blueprint, site)
     agreement.settle()
@@ -106,7 +109,12 @@ def _reply(message: Message, answer: Callable[[], RecordDict]) -> Message:
 
 
 def _leaving(error: FedSemiError) -> str:
-    """Say of an error what may leave the site: of a plug-in's own the type alone."""
+    """Say of an error what may leave the site.
+
+    Of a plug-in's own it is the type alone, and of a damaged policy nothing it says.
+    """
+    if error.code == "FS6100":
+        return "FS6100 this site's policy is damaged, so that it answers nothing"
     if error.code not in ("FS4160", "FS4161", "FS4162"):
         return str(error)
     kind = type(error.__cause__ or error).__name__

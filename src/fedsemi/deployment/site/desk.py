@@ -34,7 +34,8 @@ class Desk:
     def introduction(self) -> Introduction:
         """Say who this is and what it would train."""
         info = self.site.client.info
-        return introduction_of(self.blueprint, info, self.site.class_names)
+        policy = self.agreement.policy.sha256 if self.agreement else ""
+        return introduction_of(self.blueprint, info, self.site.class_names, policy)
 
     def carry_out(self, order: Order) -> Update:
         """Train, remember, and check that the answer holds nothing undeclared."""
@@ -45,7 +46,7 @@ class Desk:
                 code="FS2106",
             )
         if self.agreement is not None:
-            self.agreement.admit(task, order.stage, order.after)
+            self.agreement.admit(order)
         blueprint = self.blueprint.on(self.device) if self.device else self.blueprint
         stage = blueprint.experiment.stages[order.stage]
         method = blueprint.method(stage)
