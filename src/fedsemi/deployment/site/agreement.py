@@ -1,9 +1,9 @@
 """The plan that a site has agreed to: pinned by its hash, with a count of questions.
 
-The policy is the owner's standing rule, an agreement is to one plan within it. The owner
-of a site names the plan with `fedsemi agree`; a site that was never told one agrees to
-the first that a coordinator brings, if its policy lets it. From then on it answers to no
-other, and to this one as long as the policy lets it.
+The policy is the owner's standing rule, an agreement is to one plan within it. The
+owner of a site names the plan with `fedsemi agree`; a site that was never told one
+agrees to the first that a coordinator brings, if its policy lets it. From then on it
+answers to no other, and to this one as long as the policy lets it.
 """
 
 from __future__ import annotations

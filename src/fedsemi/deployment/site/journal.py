@@ -1,8 +1,8 @@
 """A file of a site that only grows: each line is on the disk before it counts.
 
-One process at a time writes. Each line holds the hash of the one before, so that a line
-that was changed or taken out of the middle shows. A kill or a power failure leaves whole
-lines and at most a part of the last, which never counted and is cut off.
+One process at a time writes. Each line holds the hash of the one before, so that one
+that was changed or taken out of the middle shows. A kill or a power failure leaves
+whole lines and at most a part of the last, which never counted and is cut off.
 """
 
 from __future__ import annotations

@@ -109,7 +109,11 @@ class Policy:
 
     def refused(self, blueprint: Blueprint) -> Iterator[Refused]:
         """Say which rules a plan breaks for which there are no exceptions."""
-        answers = self.rules.answers
+        answers, privacy = self.rules.answers, blueprint.experiment.privacy
+        if answers.masked_only and not privacy.masked:
+            yield Refused("answers.masked_only", "privacy.masked is false")
+        if answers.masked_only and privacy.plain_warm_up:
+            yield Refused("answers.masked_only", "privacy.plain_warm_up is true")
         for i, stage in enumerate(blueprint.experiment.stages):
             if stage.method not in answers.methods and ":" not in stage.method:
                 yield Refused("answers.methods", f"stages.{i} is of {stage.method}")

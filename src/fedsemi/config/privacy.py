@@ -1,0 +1,68 @@
+"""[privacy]: what the server may see of a single site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Annotated
+
+from pydantic import Field, with_config
+
+from fedsemi.config.protection import AlarmSettings, GuardSettings
+from fedsemi.errors import ConfigError
+from fedsemi.settings import STRICT
+
+_SEES_STEPS = ("cap", "spread", "norm_limit", "few_limit", "jump_limit")
+"""What the guard does with single sites' steps and claims, which masks hide from it."""
+
+
+@with_config(STRICT)
+@dataclass(frozen=True)
+class PrivacySettings:
+    """[privacy]: what the server may see of a single site."""
+
+    masked: bool = False
+    """Let the server see sums alone: no site's model, share or statistics.
+
+    Sites mask what they send; the masks cancel in the sum over all of them.
+    """
+    least_sites: Annotated[int, Field(ge=3)] = 3
+    """Fewest sites that a sum is made of; a site refuses to answer among fewer."""
+    threshold: Annotated[float, Field(ge=0.5, lt=1)] = 2 / 3
+    """More than this part of the sites must help to take the masks off a sum.
+
+    So many may also be lost in the middle as are beyond it. Coordinator and sites that
+    conspire learn a single site's part only if they are as many.
+    """
+    clip: Annotated[float, Field(gt=0, lt=128)] = 100.0
+    """Longest step of a site, which the site itself keeps to: masked numbers lie
+    between -128 and 128, and nobody else can shorten a step that is masked."""
+    plain_warm_up: bool = False
+    """Leave stages that learn from labels alone unmasked, e.g. where one site has all
+    labels: the sum over one site is that site's model, whatever hides it."""
+
+
+def check_privacy(
+    privacy: PrivacySettings, guard: GuardSettings, alarms: AlarmSettings
+) -> None:
+    """Refuse what needs to see single sites where nobody does."""
+    if not privacy.masked:
+        return
+    usual = {field.name: field.default for field in fields(guard)}
+    changed = [name for name in _SEES_STEPS if getattr(guard, name) != usual[name]]
+    if changed:
+        raise ConfigError(
+            f"guard.{changed[0]} bounds single sites, which privacy.masked hides from "
+            "the server; leave it out: privacy.clip bounds steps at the sites, and "
+            "held-out labels still judge the sum",
+            code="FS6001",
+        )
+    if alarms.action == "lower-share":
+        raise ConfigError(
+            "alarms.action = 'lower-share' takes the mean again with other shares, "
+            "which a masked sum does not allow; set it to 'warn' or 'roll-back'",
+            code="FS6001",
+        )
+    raise ConfigError(
+        "privacy.masked is not built into this release yet; leave it out",
+        code="FS6002",
+    )
