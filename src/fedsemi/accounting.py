@@ -25,6 +25,17 @@ def cost(noise_multiplier: float) -> float:
     return math.inf if noise_multiplier == 0 else noise_multiplier**-2
 
 
+def round_cost(model_noise: float, statistics_noise: float) -> float:
+    """Return what a round costs that releases a sum of steps and statistics.
+
+    What has no noise is not counted: nothing is promised of it.
+
+    >>> round_cost(2.0, 1.0), round_cost(0.0, 2.0)
+    (1.25, 0.25)
+    """
+    return sum(cost(noise) for noise in (model_noise, statistics_noise) if noise)
+
+
 def epsilon(costs: float, delta: float) -> float:
     """Return the least ε at δ of releases with these costs in sum, rounded up.
 

@@ -14,7 +14,7 @@ from fedsemi.config.explain import explained, known, unknown_key
 from fedsemi.config.files import find_config, read_settings
 from fedsemi.config.method_settings import parsed, settings_model
 from fedsemi.config.naming import sha256_of
-from fedsemi.config.privacy import PrivacySettings, check_privacy
+from fedsemi.config.privacy import PrivacySettings, check_noise, check_privacy
 from fedsemi.config.protection import GUARD_RULES, AlarmSettings, GuardSettings
 from fedsemi.data.arrays import ARRAYS
 from fedsemi.data.datasets import DATASETS
@@ -195,6 +195,7 @@ def make_experiment(
     check_arrays(experiment)
     _check_partition_file(experiment)
     check_privacy(experiment.privacy, experiment.guard, experiment.alarms)
+    check_noise(experiment.privacy, experiment.guard, experiment.alarms)
     _check_model(experiment.model)
     stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]
     for i, stage in enumerate(stages):

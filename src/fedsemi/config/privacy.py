@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, with_config
 
 from fedsemi.config.protection import AlarmSettings, GuardSettings
 from fedsemi.errors import ConfigError
-from fedsemi.settings import STRICT
+from fedsemi.messages import DIVERSITY
+from fedsemi.method import Method
+from fedsemi.settings import STRICT, NotNegative, Positive
 
 _SEES_STEPS = ("cap", "spread", "norm_limit", "few_limit", "jump_limit")
 """What the guard does with single sites' steps and claims, which masks hide from it."""
@@ -39,6 +41,60 @@ class PrivacySettings:
     plain_warm_up: bool = False
     """Leave stages that learn from labels alone unmasked, e.g. where one site has all
     labels: the sum over one site is that site's model, whatever hides it."""
+    noise_multiplier: NotNegative = 0.0
+    """Gaussian noise on the sum of all sites' steps, in units of `clip`; 0 for none.
+
+    It bounds what the models of a run tell of any one site, see
+    docs/privacy-budget.md. Each site's share of its step is then shortened to `clip`.
+    """
+    statistics_noise: NotNegative = 0.0
+    """Noise that a site adds to its statistics, in units of `statistics_clip`. Alone it
+    is cheap, and promises something of the statistics only."""
+    statistics_clip: Positive = 1.0
+    """Longest vector of statistics of a site, as far as noise is added."""
+    budget_epsilon: Positive | None = None
+    """The run stops before the round with which ε would be larger."""
+    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-5
+    """The δ at which ε is told; below one over the number of sites to mean anything."""
+
+
+def check_noise(
+    privacy: PrivacySettings, guard: GuardSettings, alarms: AlarmSettings
+) -> None:
+    """Refuse what noise does not go with, and a budget that nothing keeps."""
+    noise = privacy.noise_multiplier or privacy.statistics_noise
+    if privacy.budget_epsilon is not None and not noise:
+        raise ConfigError(
+            "privacy.budget_epsilon needs noise; set privacy.noise_multiplier, or "
+            "privacy.statistics_noise for the statistics alone",
+            code="FS6110",
+        )
+    if not privacy.noise_multiplier:
+        return
+    if guard.enabled or alarms.action != "warn":
+        raise ConfigError(
+            "with privacy.noise_multiplier nothing may look at single sites, or take a "
+            "model back for what they held out: set guard.enabled = false and "
+            "alarms.action = 'warn'",
+            code="FS6110",
+        )
+
+
+def check_statistics(privacy: PrivacySettings, method: Method[Any]) -> None:
+    """Refuse a method whose statistics have no noise where they need some."""
+    sent = sorted(method.statistics)
+    if privacy.noise_multiplier and sent and not privacy.statistics_noise:
+        raise ConfigError(
+            f"{method.name} makes shares of {', '.join(sent)}, which tells of a site "
+            "through the others' shares; set privacy.statistics_noise, too",
+            code="FS6111",
+        )
+    if privacy.statistics_noise and set(sent) - {DIVERSITY}:
+        raise ConfigError(
+            f"privacy.statistics_noise is for {DIVERSITY}, and {method.name} sends "
+            f"{', '.join(sent)}; take another method, or leave it out",
+            code="FS6111",
+        )
 
 
 def check_privacy(

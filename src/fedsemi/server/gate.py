@@ -184,7 +184,12 @@ def gate_of(blueprint: Blueprint, method: Method[Any]) -> Gate:
         blueprint.experiment.alarms,
     )
     guard = Guard.of(blueprint.experiment.guard)
-    return Gate(guard, method.statistics, method.pseudo_labels, evidence)
+    statistics = dict(method.statistics)
+    if blueprint.experiment.privacy.statistics_noise:
+        # What was zero may be above it now.
+        for name, each in statistics.items():
+            statistics[name] = replace(each, of_pseudo_labels=False)
+    return Gate(guard, statistics, method.pseudo_labels, evidence)
 
 
 def _shares_of(method: Method[Any]) -> Callable[[Sequence[Update]], Tensor]:

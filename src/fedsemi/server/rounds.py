@@ -50,9 +50,17 @@ class Round(Generic[S]):
 
 
 def run(
-    method: Method[S], engine: Engine, state: S, rounds: int, gate: Gate | None = None
+    method: Method[S],
+    engine: Engine,
+    state: S,
+    rounds: int,
+    gate: Gate | None = None,
+    cost: float = 0.0,
 ) -> Iterator[Round[S]]:
-    """Run the method until `rounds` rounds are done, yielding after each of them."""
+    """Run the method until `rounds` rounds are done, yielding after each of them.
+
+    Each of them costs so much privacy, whatever comes of it.
+    """
     gate = gate or Gate(statistics=method.statistics)
     while state.round < rounds:
         asking = one_round(method, joined(state, engine.clients()), gate)
@@ -63,6 +71,8 @@ def run(
             except StopIteration as over:
                 done: Round[S] = over.value
                 break
+        spent = state.spent + cost
+        done = replace(done, state=replace(done.state, spent=spent)) if cost else done
         yield done
         state = done.state
 

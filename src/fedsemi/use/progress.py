@@ -70,7 +70,7 @@ class Progress:
         return (
             f"{self._title}: stage {record.stage + 1}/{len(self._rounds)} "
             f"{record.method} round {record.round}/{record.rounds} "
-            f"accuracy {_accuracy(record)} {record.seconds:.1f} s "
+            f"accuracy {_accuracy(record)}{given_away(record)} {record.seconds:.1f} s "
             f"left {duration(self.seconds_left(record))}"
             f"{incidents(record)}"
         )
@@ -82,7 +82,7 @@ class Progress:
             f"stage {record.stage + 1}/{len(self._rounds)} {record.method}",
             f"round {record.round}/{record.rounds}",
             ProgressBar(self.num_rounds, self.rounds_done(record), width=24),
-            f"accuracy {_accuracy(record)}",
+            f"accuracy {_accuracy(record)}{given_away(record)}",
             f"left {duration(self.seconds_left(record))}",
         )
         lines = [Text(incidents(record).strip(), style="yellow")]
@@ -123,6 +123,15 @@ def incidents(record: RoundRecord) -> str:
     )
     dropped = f", {len(record.dropped)} dropped ({why})" if why else ""
     return f" {used}{dropped}"
+
+
+def given_away(record: RoundRecord) -> str:
+    """Say what was given away of any one site so far; nothing without noise."""
+    spent = record.privacy
+    if spent is None:
+        return ""
+    only = "" if spent.covers == "model" else " of statistics alone"
+    return f" ε {spent.epsilon:.3g}{only}"
 
 
 def bar(share: float, width: int) -> str:

@@ -100,6 +100,13 @@ def record_run(
             raise ConfigError("the stages have no rounds, so there is nothing to do")
         with one_thread():
             analysis.finish(end.weights, workers)
+        if last and last.record.privacy and last.record.privacy.stops:
+            console.print(
+                f"{last.record.privacy.stops}; the model of round {last.record.round} "
+                f"is in {folder.path}",
+                soft_wrap=True,
+                highlight=False,
+            )
         return last, folder.finish(end.weights)
     except (Interrupted, StorageError, OutOfMemory) as error:
         raise _resumable(error, folder) from error
@@ -128,7 +135,9 @@ def _record(
             progress.show(last.record)
             bell.ring(last.record)
             record = last.record
-            due = record.round % checkpoint_every == 0 or record.round == record.rounds
+            stops = record.privacy.stops if record.privacy else None
+            over = record.round == record.rounds or stops is not None
+            due = record.round % checkpoint_every == 0 or over
             if due or stop.asked:
                 folder.save(last)
             if stop.asked:

@@ -20,6 +20,7 @@ from fedsemi.deployment.coordinator.on_grid import run_on_grid
 from fedsemi.deployment.coordinator.register import Register
 from fedsemi.deployment.coordinator.roster import Roster
 from fedsemi.errors import FedSemiError, ProtocolError
+from fedsemi.noise import secret_of
 from fedsemi.runs.folder import RunFolder
 from fedsemi.server.stages import Judge
 from fedsemi.storage import write_whole
@@ -98,7 +99,10 @@ def _run(grid: Grid, terms: Terms, folder: Path, console: Console) -> None:
         roster.wait_for(terms.sites, terms.join)
         judge = Judge(read_test_set(folder))
         record.note(_POLICIES, roster.policies)
-        steps = run_on_grid(grid, blueprint, judge, roster, patience, record.start)
+        secret = secret_of(folder)
+        steps = run_on_grid(
+            grid, blueprint, judge, roster, patience, record.start, secret
+        )
         try:
             record_run(record, blueprint, steps, "federation", console)
         finally:

@@ -31,7 +31,7 @@ from fedsemi.deployment.coordinator.post import (
     read,
 )
 from fedsemi.deployment.coordinator.roster import Roster
-from fedsemi.errors import ProtocolError
+from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import Answer, Failure, Task, Update
 from fedsemi.seeds import seed_of
 from fedsemi.server.gate import gate_of
@@ -50,6 +50,12 @@ class MethodStrategy(Strategy):
         self._stage = blueprint.experiment.stages[stage]
         self._method = blueprint.method(self._stage)
         self._gate = gate_of(blueprint, self._method)
+        if blueprint.experiment.privacy.noise_multiplier:
+            raise ConfigError(
+                "under Flower's own loop nobody adds noise or keeps the account; use "
+                "`fedsemi server`, or privacy.noise_multiplier = 0",
+                code="FS6110",
+            )
         self._num_sites = num_sites
         self._roster: Roster | None = None
         self._state: Any = None

@@ -20,10 +20,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from fedsemi.accounting import round_cost
 from fedsemi.config.blueprint import Blueprint, read_blueprint
 from fedsemi.config.plugged import plugins_of
 from fedsemi.data.site import Site
 from fedsemi.deployment.codec import Order
+from fedsemi.deployment.site.ledger import Ledger
 from fedsemi.deployment.site.policy import Policy, Refused, read_policy
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import Task
@@ -131,9 +133,26 @@ class Agreement:
                     f"{most} times with different weights; {_REMEDY} anew",
                     code="FS2136",
                 )
+            self._charge(task, stage, line)
             if not asked:
                 write_whole(self._asked, b"", private=True)
             append(self._asked, f"{line}\n".encode())
+
+    def _charge(self, task: Task, stage: int, question: str) -> None:
+        """Note in the ledger what an answer costs, or refuse it.
+
+        Of a round in several steps, that with the model is charged for all of them.
+        """
+        privacy, plan = self.blueprint.experiment.privacy, self.blueprint
+        method = plan.method(plan.experiment.stages[stage])
+        price = round_cost(
+            privacy.noise_multiplier,
+            privacy.statistics_noise if method.statistics else 0,
+        )
+        if price and task.weights:
+            about = {"plan": plan.sha256[:12], "stage": stage, "round": task.round}
+            name = f"{plan.sha256} {question}"
+            Ledger(self.folder, self.policy).charge(name, price, **about)
 
     def _groups(self, stage: int) -> int:
         """Count a round's questions: RSCFed's groups, two phases of other methods."""

@@ -28,6 +28,7 @@ from fedsemi.deployment.site.desk import Desk
 from fedsemi.deployment.site.memory_store import MemoryStore
 from fedsemi.deployment.site.policy import read_policy
 from fedsemi.errors import ConfigError, FedSemiError
+from fedsemi.noise import secret_of
 
 logger = logging.getLogger("fedsemi.flower")
 DeskOf = Callable[[Context], Desk]
@@ -75,6 +76,8 @@ def deployed_desk(context: Context) -> Desk:
     agreement = Agreement(folder, blueprint, site)
     agreement.settle()
     device = context.node_config.get("device")
+    if blueprint.experiment.privacy.statistics_noise:
+        blueprint = replace(blueprint, secret=secret_of(folder))
     desk = _open(blueprint, site, folder)
     return replace(
         desk, device=None if device is None else str(device), agreement=agreement

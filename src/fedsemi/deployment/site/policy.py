@@ -22,6 +22,7 @@ from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.explain import explained
 from fedsemi.config.files import read_config_file
 from fedsemi.config.method_settings import parsed
+from fedsemi.config.privacy import PrivacySettings
 from fedsemi.data.site import Site
 from fedsemi.deployment.site.bounds import Bounds
 from fedsemi.errors import ConfigError
@@ -114,9 +115,22 @@ class Policy:
             yield Refused("answers.masked_only", "privacy.masked is false")
         if answers.masked_only and privacy.plain_warm_up:
             yield Refused("answers.masked_only", "privacy.plain_warm_up is true")
+        yield from self._without_noise(privacy)
         for i, stage in enumerate(blueprint.experiment.stages):
             if stage.method not in answers.methods and ":" not in stage.method:
                 yield Refused("answers.methods", f"stages.{i} is of {stage.method}")
+
+    def _without_noise(self, privacy: PrivacySettings) -> Iterator[Refused]:
+        """A budget is kept by noise alone, which somebody whom it binds must add."""
+        budget = self.rules.budget
+        if budget.epsilon is None:
+            return
+        if not privacy.noise_multiplier:
+            why = "privacy.noise_multiplier is 0, which no budget allows"
+            yield Refused("budget.epsilon", why)
+        elif budget.against == "coordinator" and not privacy.masked:
+            why = "privacy.masked is false, so that its coordinator sees all"
+            yield Refused("budget.against", why)
 
     def refused_statistics(self, blueprint: Blueprint) -> Iterator[Refused]:
         """The same for what methods send, which are built to know it."""

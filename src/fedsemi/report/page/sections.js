@@ -37,6 +37,15 @@ function clientRows(run, values, format) {
   return () => [["round", ...ids], range(run.rounds.seconds.length).map((r) => [r, ...values.map((row) => format(row[r - 1]))])];
 }
 
+// What the run has given away of any one site, where there is noise.
+const epsilonText = (epsilon) => epsilon.toPrecision(3).replace(/e\+/, " · 10^");
+function privacyTile(run) {
+  const spent = run.privacy;
+  if (!spent) return [];
+  const of = spent.covers === "model" ? "of the model" : "of the statistics alone";
+  return [[`ε ${epsilonText(spent.epsilon)}`, `given away ${of}, at δ = ${spent.delta}${spent.stops ? "; the budget ended the run" : ""}`]];
+}
+
 function resultSection(view) {
   const run = view.runs[view.main];
   const scores = run.result.mean_of_last_10;
@@ -50,6 +59,7 @@ function resultSection(view) {
     [bytes(sum(run.clients.bytes)), "sent by clients"],
     [run.guard ? "on" : "off", run.guard ? `guard: ${run.cuts.length} cuts` : "guard"],
     [run.precision, "precision of the encoder"],
+    ...privacyTile(run),
   ].map(([value, label]) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label)));
   const shown = el("div", { class: "tiles" }, ...tiles);
   if (view.runs.length === 1) return [shown];
