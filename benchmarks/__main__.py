@@ -19,6 +19,7 @@ from benchmarks.deployment import deployment
 from benchmarks.flower_ray import flower
 from benchmarks.limit import augmentation, limit, scale
 from benchmarks.precision import precision
+from benchmarks.privacy import privacy
 from benchmarks.reference import cores, reference
 from benchmarks.reveals import reveals
 from fedsemi.engines.allocator import keep_freed_memory
@@ -37,8 +38,13 @@ ITEMS: dict[str, Callable[[int], Section]] = {
     "deployment": deployment,
 }
 """The longest come last: the results are written after each of them."""
-BY_NAME: dict[str, Callable[[int], Section]] = {"counts": counts, "reveals": reveals}
-"""What sites reveal; no speed, and on the page about that: run only when named."""
+BY_NAME: dict[str, Callable[[int], Section]] = {
+    "counts": counts,
+    "reveals": reveals,
+    "privacy": privacy,
+}
+"""What sites reveal, and what it costs to hide it; no speed, and on the pages about
+that: run only when named."""
 
 
 def main(names: list[str], times: int = 5) -> None:

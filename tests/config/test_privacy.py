@@ -48,3 +48,30 @@ def test_what_needs_to_see_single_sites_is_refused_by_name(
 ) -> None:
     with pytest.raises(ConfigError, match=f"FS6001.*{named}"):
         _experiment(privacy={"masked": True}, **other)
+
+
+def test_a_budget_that_no_noise_keeps_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"FS6110 privacy\.budget_epsilon needs"):
+        _experiment(privacy={"budget_epsilon": 8.0})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"guard": {"enabled": True}},
+        {"alarms": {"action": "roll-back"}},
+    ],
+)
+def test_what_looks_at_single_sites_does_not_go_with_noise(other: Any) -> None:
+    noise = {"noise_multiplier": 1.0, "statistics_noise": 1.0}
+    with pytest.raises(ConfigError, match=r"FS6110 with privacy\.noise_multiplier"):
+        _experiment(privacy=noise, **other)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"noise_multiplier": -1.0}, {"delta": 0.0}, {"delta": 1.0}, {"budget_epsilon": 0}],
+)
+def test_impossible_promises_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="FS4102"):
+        _experiment(privacy=settings)
