@@ -17,6 +17,11 @@ ELSEWHERE = {
     # module: where it is tested, and why there
     "__main__": ("test_train", "two lines, which every started command runs"),
     "adaptive": ("test_attacks", "attacks are tested one beside the other"),
+    "letters": ("test_server", "what travels, read by both sides"),
+    "parameters": ("test_shamir", "constants; the prime is one"),
+    "rules": ("test_server", "how many are needed, by sites that are lost"),
+    "site_masks": ("test_site", "what a site computes, by what it answers"),
+    "vault": ("test_site", "a record, by what a site refuses"),
     "allocator": ("test_many_clients", "a call of the C library; memory is measured"),
     "answer": ("test_answers_weights", "a record; how effects make one is seen there"),
     "attack_suite": ("test_attacks", "attacks are tested one beside the other"),
