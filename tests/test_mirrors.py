@@ -17,6 +17,10 @@ ELSEWHERE = {
     # module: where it is tested, and why there
     "__main__": ("test_train", "two lines, which every started command runs"),
     "adaptive": ("test_attacks", "attacks are tested one beside the other"),
+    "at_site": ("test_masked", "a site in a masked round, by whole rounds"),
+    "held": ("test_masked", "a simulated site's vault, by what memories end with"),
+    "model_sum": ("test_masked", "models as numbers of a sum, by whole rounds"),
+    "steps": ("test_masked", "the steps of a masked round, by whole rounds"),
     "letters": ("test_server", "what travels, read by both sides"),
     "parameters": ("test_shamir", "constants; the prime is one"),
     "rules": ("test_server", "how many are needed, by sites that are lost"),

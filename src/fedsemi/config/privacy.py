@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, with_config
 
 from fedsemi.config.protection import AlarmSettings, GuardSettings
 from fedsemi.errors import ConfigError
+from fedsemi.method import Method
 from fedsemi.settings import STRICT
 
 _SEES_STEPS = ("cap", "spread", "norm_limit", "few_limit", "jump_limit")
@@ -62,7 +63,21 @@ def check_privacy(
             "which a masked sum does not allow; set it to 'warn' or 'roll-back'",
             code="FS6001",
         )
-    raise ConfigError(
-        "privacy.masked is not built into this release yet; leave it out",
-        code="FS6002",
-    )
+
+
+def masked(method: Method[Any], privacy: PrivacySettings, plan: str) -> Method[Any]:
+    """Return a method that sees sums alone."""
+    try:
+        from fedsemi.privacy.at_site import Terms
+        from fedsemi.privacy.masked import Masked
+        from fedsemi.privacy.rules import Rules
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "cryptography":
+            raise
+        raise ConfigError(
+            "privacy.masked needs the package cryptography; install it with: pip "
+            "install 'fedsemi[private]'",
+            code="FS6012",
+        ) from None
+    rules = Rules(privacy.least_sites, privacy.threshold)
+    return Masked(method, Terms(f"{plan} {method.name}", rules, privacy.clip))

@@ -117,10 +117,10 @@ class SumSession:
         consents = {**self.consents, phase: Consents(signatures=signed)}
         return replace(self, consents=consents)
 
-    def opened(
-        self, phase: Phase, found: Mapping[int, Opened], bound: bytes
-    ) -> NDArray[np.float64]:
-        """Take the masks off a sum, and return the numbers."""
+    def helpers(
+        self, phase: Phase, found: Mapping[int, Opened]
+    ) -> Mapping[int, Opened]:
+        """Choose the sites that opened this very set, if they are enough."""
         sites, among = set(self.survivors[phase]), set(self.among[phase])
         whole = {
             id: each
@@ -130,6 +130,14 @@ class SumSession:
             and each.pair.keys() == among - sites
         }
         self.rules.check(len(whole), len(self.roster.adverts))
+        return whole
+
+    def opened(
+        self, phase: Phase, found: Mapping[int, Opened], bound: bytes
+    ) -> NDArray[np.float64]:
+        """Take the masks off a sum, and return the numbers."""
+        whole = self.helpers(phase, found)
+        sites, among = set(self.survivors[phase]), set(self.among[phase])
         adverts = {advert.site: advert for advert in self.roster.adverts}
         context = sum_context(phase, self.roster, self.among[phase], bound)
         total, index = self.masked[phase].copy(), PHASES.index(phase)

@@ -227,6 +227,10 @@ class SumSite:
             },
         )
 
+    def bound(self, round: int) -> bytes:
+        """Return what the session began with."""
+        return self._record(round).bound
+
     def _record(self, round: int) -> Record:
         record = self.vault.read()
         if record is None or record.round != round:
