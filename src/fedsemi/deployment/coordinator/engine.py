@@ -78,6 +78,8 @@ class FlowerEngine(Engine):
         self._patience = patience
         self._declared = declared_by(method, roster.blueprint.model.num_classes)
         self._after: dict[int, int] = {}
+        self._largest = 0
+        """Bytes of the largest order so far."""
         self._missed: Counter[int] = Counter()
         """Deadlines that a site has missed in a row."""
         self._rests: dict[int, int] = {}
@@ -162,7 +164,9 @@ class FlowerEngine(Engine):
             if id in online
         }
         sizes = (num_bytes(content) for _, content in letters.values())
-        limit = max(sizes, default=0) + SPARE_BYTES
+        # Masked numbers answer a letter, and are as many as the model that came before.
+        self._largest = max(self._largest, *sizes, 0)
+        limit = self._largest + SPARE_BYTES
         decode = partial(decode_update, limit=limit, declared=self._declared)
         post = exchange(self._grid, letters, "train", decode, deadline, limit)
         for id, update in list(post.items()):
@@ -170,7 +174,8 @@ class FlowerEngine(Engine):
                 post.refused[id] = OTHER_TASK
                 del post[id]
                 continue
-            self._after[id] = tasks[id].seed
+            if tasks[id].weights:  # a step without a model leaves no memory
+                self._after[id] = tasks[id].seed
         for id in sorted(tasks.keys() - post.keys()):
             away = Refusal(AWAY, "the site is not connected")
             reason = post.refused.setdefault(id, away)

@@ -24,7 +24,9 @@ from fedsemi.data.site import Site
 from fedsemi.deployment.site.bounds import BOUNDS, Bounds
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import Task
+from fedsemi.method import Method
 from fedsemi.plugins.registry import only
+from fedsemi.privacy.steps import LETTER
 from fedsemi.seeds import seed_of
 from fedsemi.storage import append, make_folder, remove, write_whole
 from fedsemi.text.json_text import parsed_object
@@ -101,8 +103,18 @@ class Agreement:
         seed = seed_of(self.blueprint.experiment.seed, "stage", stage)
         if task.seed != seed_of(seed, "task", task.round, task.client, task.group):
             raise ProtocolError("the task's seed is not the plan's", code="FS2133")
+        if task.group and not self._method(stage).sends_model:
+            self._check_no_model(task)  # it trains nothing; its vault counts the rest
+            return
         self.bounds.check_task(self.blueprint, task, self.site.client)
         self._count(task, stage, after)
+
+    def _check_no_model(self, task: Task) -> None:
+        """Refuse a model in a step of a masked sum that is for letters alone."""
+        if task.weights or task.broadcast.keys() != {LETTER}:
+            raise ProtocolError(
+                "a step of a masked sum brings more than a letter", code="FS2134"
+            )
 
     def _count(self, task: Task, stage: int, after: int) -> None:
         """Note what is asked; the same question again costs nothing."""
@@ -127,8 +139,10 @@ class Agreement:
 
     def _groups(self, stage: int) -> int:
         """Count a round's questions: RSCFed's groups, two phases of other methods."""
-        method = self.blueprint.method(self.blueprint.experiment.stages[stage])
-        return method.questions
+        return self._method(stage).questions
+
+    def _method(self, stage: int) -> Method[Any]:
+        return self.blueprint.method(self.blueprint.experiment.stages[stage])
 
     @property
     def _asked(self) -> Path:
