@@ -21,6 +21,7 @@ ELSEWHERE = {
     "held": ("test_masked", "a simulated site's vault, by what memories end with"),
     "model_sum": ("test_masked", "models as numbers of a sum, by whole rounds"),
     "steps": ("test_masked", "the steps of a masked round, by whole rounds"),
+    "sum_desk": ("test_masked_sites", "key and vault at hand, by whole rounds"),
     "letters": ("test_server", "what travels, read by both sides"),
     "parameters": ("test_shamir", "constants; the prime is one"),
     "rules": ("test_server", "how many are needed, by sites that are lost"),

@@ -244,6 +244,8 @@ class SumSite:
         sites = [advert.site for advert in roster.adverts]
         _require(sites == sorted(set(sites)), "the list of keys names a site twice")
         _require(record.advert in roster.adverts, "its own keys were changed")
+        signers = [advert.signer for advert in roster.adverts if advert.signer]
+        _require(len(signers) == len(set(signers)), "one key stands for two sites")
         self.rules.check(len(sites), len(sites))
         for advert in roster.adverts:
             text = advert.signed_text(record.session)

@@ -21,6 +21,7 @@ from fedsemi.deployment.coordinator.post import (
     BROKEN_OFF,
     LATE,
     OTHER_TASK,
+    REFUSED,
     SPARE_BYTES,
     Post,
     Refusal,
@@ -76,6 +77,7 @@ class FlowerEngine(Engine):
         self._roster = roster
         self._stage = stage
         self._patience = patience
+        self._sends_model = method.sends_model
         self._declared = declared_by(method, roster.blueprint.model.num_classes)
         self._after: dict[int, int] = {}
         self._largest = 0
@@ -136,7 +138,7 @@ class FlowerEngine(Engine):
                 asked = self._to_repeat(asked, post, broken_off, deadline)
                 done |= post
                 refused |= post.refused
-            if len(done) >= needed:
+            if len(done) >= needed or self._final(awaited, done, refused):
                 return done, self._judged(awaited, done, refused)
             time.sleep(max(0.0, min(_PAUSE, deadline - time.monotonic())))
         raise ProtocolError(
@@ -145,6 +147,20 @@ class FlowerEngine(Engine):
             f"{needed} are needed; start the coordinator again when they are back",
             code="FS2201",
         )
+
+    def _final(
+        self,
+        tasks: Mapping[int, Task],
+        done: Mapping[int, Update],
+        refused: Mapping[int, Refusal],
+    ) -> bool:
+        """Tell whether all others will refuse again, and the round is to be skipped.
+
+        What a site will not sum once it will never sum: its masks were used, or the set
+        is another one than before.
+        """
+        codes = {refused[id].code for id in tasks if id not in done and id in refused}
+        return not self._sends_model and codes == {REFUSED}
 
     def _awaited(self, tasks: Mapping[int, Task], needed: int) -> Mapping[int, Task]:
         """Leave out the sites that rest, unless there are too few others."""
