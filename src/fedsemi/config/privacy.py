@@ -65,6 +65,20 @@ def check_privacy(
         )
 
 
+def said_of(privacy: PrivacySettings, guard: GuardSettings) -> str:
+    """Say at a run's start what masks hide from whom, and what that costs."""
+    judged = (
+        "held-out labels still judge the sum"
+        if guard.enabled
+        else "nothing judges the sum ([guard] enabled is false)"
+    )
+    return (
+        f"masked: the server sees sums over {privacy.least_sites} sites or more, no "
+        "site's model, share or statistics; so the guard cannot bound single sites, "
+        f"each keeps its own step within privacy.clip = {privacy.clip:g}, and {judged}"
+    )
+
+
 def masked(method: Method[Any], privacy: PrivacySettings, plan: str) -> Method[Any]:
     """Return a method that sees sums alone."""
     try:

@@ -12,6 +12,8 @@ from fedsemi.privacy.parameters import BITS, FRACTION_BITS, Phase
 
 Integers = NDArray[np.uint32] | NDArray[np.uint64]
 
+NO_NUMBER = "FS6008"
+
 _KINDS: dict[int, tuple[type, type]] = {
     32: (np.uint32, np.int32),
     64: (np.uint64, np.int64),
@@ -35,7 +37,7 @@ def to_fixed(values: NDArray[np.float64], phase: Phase) -> Integers:
     if not bool((np.abs(scaled) < 2.0 ** (BITS[phase] - 1)).all()):
         raise ProtocolError(
             "a number is not finite, or too large for a masked sum; nothing was sent",
-            code="FS6008",
+            code=NO_NUMBER,
         )
     whole: Integers = scaled.astype(signed).view(unsigned)
     return whole

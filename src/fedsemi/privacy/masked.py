@@ -22,7 +22,7 @@ from fedsemi.errors import ConfigError, ProtocolError, RoundFailed
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import Method, Statistic, WrappedMethod
 from fedsemi.privacy.at_site import OWN, AtSite, Terms, bound_of, bound_with
-from fedsemi.privacy.fixed_point import check_room, from_fixed
+from fedsemi.privacy.fixed_point import NO_NUMBER, check_room, from_fixed
 from fedsemi.privacy.held import HELD, held, held_in
 from fedsemi.privacy.identity import Identity, Unsigned
 from fedsemi.privacy.keys import hashed
@@ -148,7 +148,13 @@ class Masked(WrappedMethod[MaskedState]):
             return here.carry_out(task, client, memory)
         vault = held_in(memory)
         here = AtSite(self.method, self.terms, self._identity, vault)
-        update, kept = here.carry_out(task, client, memory)
+        try:
+            update, kept = here.carry_out(task, client, memory)
+        except ProtocolError as error:
+            if error.code != NO_NUMBER:
+                raise
+            # One site's training ran away: the site is lost, and not the simulation.
+            return Update(task.client, task.round, {}, 0, 0, group=task.group), memory
         if task.group == len(STEPS) - 1:
             return update, {k: v for k, v in kept.items() if k not in (*OWN, *HELD)}
         return update, {**kept, **held(vault)}

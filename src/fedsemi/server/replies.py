@@ -60,6 +60,8 @@ def checked(
         raise Refused("FS2106", f"is for round {update.round!r}")
     try:
         norm = step_length(update.weights, task.weights if with_model else {})
+        if not with_model and not update.statistics:
+            raise Refused("FS2101", "has no part of the masked sum")
         statistics = _checked_statistics(update.statistics, needed, info)
         counts = _checked_counts(update, info)
         _check_claims(statistics, needed, counts["num_pseudo"], info)
