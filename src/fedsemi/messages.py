@@ -7,7 +7,7 @@ labels) stays where the client is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
@@ -111,6 +111,11 @@ class Update:
     group: int = 0
     findings: Findings | None = None
     """Of the model that came, by a labeled site that holds images out."""
+
+
+def public(update: Update) -> Update:
+    """Leave of counts what is public: all unlabeled images stand for pseudo-labels."""
+    return replace(update, num_pseudo=update.num_unlabeled)
 
 
 @dataclass(frozen=True)

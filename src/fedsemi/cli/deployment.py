@@ -14,6 +14,7 @@ from fedsemi.cli.options import ConfigPath, DataDir, Overrides, require_flower
 from fedsemi.client.findings import with_findings
 from fedsemi.config.experiment import Experiment, Stage, load_config
 from fedsemi.config.files import read_settings
+from fedsemi.config.privacy import said_of
 from fedsemi.data.augment import pre_size
 from fedsemi.data.folder import read_site
 from fedsemi.data.site import Site, read_id, write_site, write_test_set
@@ -58,6 +59,8 @@ def _load_guarded(config: Path, overrides: Sequence[str]) -> Experiment:
         typer.echo("guard on, as the config does not say ([guard] enabled)")
     elif not experiment.guard.enabled:
         typer.echo("guard off, as the config says: every site is trusted")
+    if experiment.privacy.masked:
+        typer.echo(said_of(experiment.privacy, experiment.guard))
     return experiment
 
 

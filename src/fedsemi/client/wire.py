@@ -87,7 +87,8 @@ def check_declared(
             fits = len(numbers) == declared.findings[name]
             finite = all(map(math.isfinite, numbers))
             _require(fits and finite, f"the findings '{name}' = {numbers}")
-    for name in update.weights.keys() ^ task.weights.keys():
+    due = task.weights.keys() if method.sends_model else set()
+    for name in update.weights.keys() ^ due:
         _require(False, f"the weights '{name}' without being asked")
     for name, sent in update.weights.items():
         asked = task.weights[name]
@@ -119,9 +120,13 @@ def expected_fields(
         holds_out: Whether the site holds labeled images out and reports on them.
     """
     declared = declared_by(method, num_classes)
-    yield from _always(weights)
+    yield from _always(weights if method.sends_model else {})
+    numbers = sum(tensor.numel() for tensor in weights.values())
     for name, statistic in method.statistics.items():
-        yield _statistic(name, torch.empty(statistic.size, dtype=torch.float32))
+        # A masked sum of the model has as many numbers as the model.
+        size = statistic.size if method.sends_model else min(statistic.size, numbers)
+        dtype = statistic.dtype or torch.float32
+        yield _statistic(name, torch.empty(size, dtype=dtype, device="meta"))
     for name in sorted(declared.metrics):
         yield _metric(name)
     for name, size in declared.findings.items() if holds_out else ():

@@ -12,7 +12,7 @@ from typing import Any
 from fedsemi.config.experiment import Experiment, Stage, make_experiment
 from fedsemi.config.method_settings import method_settings
 from fedsemi.config.plugged import check_plugins, plugins_of
-from fedsemi.config.privacy import check_statistics
+from fedsemi.config.privacy import check_statistics, masked
 from fedsemi.data.augment import Views
 from fedsemi.errors import ConfigError, StorageError
 from fedsemi.messages import Weights
@@ -67,8 +67,12 @@ class Blueprint:
         settings = method_settings(stage.method, stage.settings)
         maker: Any = METHODS[stage.method]
         method: Method[Any] = maker(self.setup(stage), **settings)
-        check_statistics(self.experiment.privacy, method)
-        return method
+        privacy = self.experiment.privacy
+        check_statistics(privacy, method)
+        if not privacy.masked or (privacy.plain_warm_up and method.labels_only):
+            return method
+        # Sites may compute elsewhere, and yet follow the same plan.
+        return masked(method, privacy, self.on("cpu").sha256, self.secret)
 
     def initial_weights(self) -> Weights:
         """Return the weights that the first stage begins with."""

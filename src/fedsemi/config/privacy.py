@@ -118,7 +118,39 @@ def check_privacy(
             "which a masked sum does not allow; set it to 'warn' or 'roll-back'",
             code="FS6001",
         )
-    raise ConfigError(
-        "privacy.masked is not built into this release yet; leave it out",
-        code="FS6002",
+
+
+def said_of(privacy: PrivacySettings, guard: GuardSettings) -> str:
+    """Say at a run's start what masks hide from whom, and what that costs."""
+    judged = (
+        "held-out labels still judge the sum"
+        if guard.enabled
+        else "nothing judges the sum ([guard] enabled is false)"
     )
+    return (
+        f"masked: the server sees sums over {privacy.least_sites} sites or more, no "
+        "site's model, share or statistics; so the guard cannot bound single sites, "
+        f"each keeps its own step within privacy.clip = {privacy.clip:g}, and {judged}"
+    )
+
+
+def masked(
+    method: Method[Any], privacy: PrivacySettings, plan: str, secret: bytes = b""
+) -> Method[Any]:
+    """Return a method that sees sums alone; a site's noise is made from its secret."""
+    try:
+        from fedsemi.privacy.at_site import Terms
+        from fedsemi.privacy.masked import Masked
+        from fedsemi.privacy.rules import Rules
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "cryptography":
+            raise
+        raise ConfigError(
+            "privacy.masked needs the package cryptography; install it with: pip "
+            "install 'fedsemi[private]'",
+            code="FS6012",
+        ) from None
+    rules = Rules(privacy.least_sites, privacy.threshold)
+    context, noise = f"{plan} {method.name}", privacy.noise_multiplier
+    terms = Terms(context, rules, privacy.clip, noise=noise, secret=secret)
+    return Masked(method, terms)

@@ -13,7 +13,7 @@ from fedsemi.accounting import epsilon, round_cost
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.privacy import PrivacySettings
 from fedsemi.errors import ConfigError
-from fedsemi.method import Method
+from fedsemi.method import Method, innermost
 from fedsemi.runs.records import Spent
 
 
@@ -83,5 +83,5 @@ class Course:
 
 
 def _cost(privacy: PrivacySettings, method: Method[Any]) -> float:
-    statistics = privacy.statistics_noise if method.statistics else 0.0
+    statistics = privacy.statistics_noise if innermost(method).statistics else 0.0
     return round_cost(privacy.noise_multiplier, statistics)

@@ -15,7 +15,6 @@ noise multiplier, beside the one of the statistics. docs/privacy-budget.md has i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,11 +24,12 @@ from torch import Tensor
 from fedsemi.config.privacy import PrivacySettings
 from fedsemi.contributions import by_data_size
 from fedsemi.errors import ConfigError
-from fedsemi.messages import Update, Weights
+from fedsemi.messages import Update, Weights, public
 from fedsemi.method import Method, WrappedMethod
 from fedsemi.methods.averaging import Averaging
 from fedsemi.methods.supervised import SupervisedFedAvg
 from fedsemi.noise import Numbers, shortened, with_noise
+from fedsemi.privacy.model_sum import moved, num_floats
 from fedsemi.state import S
 
 Shares = Callable[[Sequence[Update]], Tensor]
@@ -49,7 +49,7 @@ class Noised(WrappedMethod[S]):
 
     def aggregate(self, state: S, updates: Sequence[Update]) -> S:
         """Move the model by the noisy sum of all steps."""
-        shares = self._shares([_public(update) for update in updates])
+        shares = self._shares([public(update) for update in updates])
         total, clip = np.zeros(num_floats(state.whole)), self._privacy.clip
         start = flat(state.whole)
         for update, share in zip(updates, shares.tolist(), strict=True):
@@ -83,34 +83,8 @@ def _is_plain(method: Averaging) -> bool:
     return type(method).aggregate is Averaging.aggregate
 
 
-def _public(update: Update) -> Update:
-    """Leave of counts what is public: all unlabeled images stand for pseudo-labels."""
-    return replace(update, num_pseudo=update.num_unlabeled)
-
-
-def num_floats(weights: Weights) -> int:
-    """Count the numbers that noise is added to."""
-    return sum(v.numel() for v in weights.values() if v.is_floating_point())
-
-
 def flat(weights: Weights) -> Numbers:
     """Lay all floating numbers out in the order of their names."""
     floats = [weights[k] for k in sorted(weights) if weights[k].is_floating_point()]
     whole: Numbers = torch.cat([f.detach().double().flatten() for f in floats]).numpy()
     return whole
-
-
-def moved(weights: Weights, step: Numbers) -> Weights:
-    """Move a model by a step; counters of batches stay, variances are none below 0."""
-    new, start = dict(weights), 0
-    for key in sorted(weights):
-        old = weights[key]
-        if not old.is_floating_point():
-            continue
-        part = torch.from_numpy(step[start : start + old.numel()]).reshape(old.shape)
-        start += old.numel()
-        value = old.double() + part
-        if key.endswith("running_var"):
-            value = value.clamp_min(0)
-        new[key] = value.to(old.dtype)
-    return new

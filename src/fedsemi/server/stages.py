@@ -172,9 +172,12 @@ def _server_side(
     validator: Validator | None,
     begun: Begun,
 ) -> Method[Any]:
-    """Return what combines the answers: the method, watched or with noise."""
+    """Return what combines the answers: the method, watched or with noise.
+
+    Under masks the sites have added the noise.
+    """
     privacy = blueprint.experiment.privacy
-    if privacy.noise_multiplier:
+    if privacy.noise_multiplier and method.sends_model:
         return Noised(method, privacy, begun.noise_key, begun.number)
     return protected(method, validator, blueprint.experiment.alarms)
 

@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.config.privacy import said_of
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import (
@@ -89,6 +90,9 @@ def record_run(
     keep_freed_memory()
     for notice in folder.notices:
         console.print(notice, soft_wrap=True, highlight=False)
+    if blueprint.experiment.privacy.masked:
+        told = said_of(blueprint.experiment.privacy, blueprint.experiment.guard)
+        console.print(told, soft_wrap=True, highlight=False)
     try:
         analysis = Analysis(folder.path, blueprint)
         shown = display(blueprint, title, console, workers)

@@ -29,7 +29,9 @@ from fedsemi.deployment.site.ledger import Ledger
 from fedsemi.deployment.site.policy import Policy, Refused, read_policy
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import Task
+from fedsemi.method import Method, innermost
 from fedsemi.plugins.registry import only
+from fedsemi.privacy.steps import LETTER
 from fedsemi.seeds import seed_of
 from fedsemi.storage import append, make_folder, remove, write_whole
 from fedsemi.text.json_text import parsed_object
@@ -112,9 +114,19 @@ class Agreement:
         if task.seed != seed_of(seed, "task", task.round, task.client, task.group):
             raise ProtocolError("the task's seed is not the plan's", code="FS2133")
         self._check_company(order.sites)
+        if task.group and not self._method(stage).sends_model:
+            self._check_no_model(task)  # it trains nothing; its vault counts the rest
+            return
         bounds = self.policy.rules.bounds
         bounds.check_task(self.blueprint, task, self.site.client)
         self._count(task, stage, order.after)
+
+    def _check_no_model(self, task: Task) -> None:
+        """Refuse a model in a step of a masked sum that is for letters alone."""
+        if task.weights or task.broadcast.keys() != {LETTER}:
+            raise ProtocolError(
+                "a step of a masked sum brings more than a letter", code="FS2134"
+            )
 
     def _count(self, task: Task, stage: int, after: int) -> None:
         """Note what is asked; the same question again costs nothing."""
@@ -144,11 +156,9 @@ class Agreement:
         Of a round in several steps, that with the model is charged for all of them.
         """
         privacy, plan = self.blueprint.experiment.privacy, self.blueprint
-        method = plan.method(plan.experiment.stages[stage])
-        price = round_cost(
-            privacy.noise_multiplier,
-            privacy.statistics_noise if method.statistics else 0,
-        )
+        sends = innermost(self._method(stage)).statistics
+        statistics = privacy.statistics_noise if sends else 0.0
+        price = round_cost(privacy.noise_multiplier, statistics)
         if price and task.weights:
             about = {"plan": plan.sha256[:12], "stage": stage, "round": task.round}
             name = f"{plan.sha256} {question}"
@@ -156,8 +166,10 @@ class Agreement:
 
     def _groups(self, stage: int) -> int:
         """Count a round's questions: RSCFed's groups, two phases of other methods."""
-        method = self.blueprint.method(self.blueprint.experiment.stages[stage])
-        return method.questions
+        return self._method(stage).questions
+
+    def _method(self, stage: int) -> Method[Any]:
+        return self.blueprint.method(self.blueprint.experiment.stages[stage])
 
     @property
     def _asked(self) -> Path:

@@ -13,6 +13,7 @@ from flwr.clientapp import ClientApp
 
 from fedsemi.config.blueprint import Blueprint, read_blueprint
 from fedsemi.data.site import Site, read_site
+from fedsemi.deployment.certificates import SITE_KEY
 from fedsemi.deployment.codec import (
     decode_order,
     encode_introduction,
@@ -27,6 +28,7 @@ from fedsemi.deployment.site.agreement import (
 from fedsemi.deployment.site.desk import Desk
 from fedsemi.deployment.site.memory_store import MemoryStore
 from fedsemi.deployment.site.policy import read_policy
+from fedsemi.deployment.site.sum_desk import SumDesk
 from fedsemi.errors import ConfigError, FedSemiError
 from fedsemi.noise import secret_of
 
@@ -76,16 +78,22 @@ def deployed_desk(context: Context) -> Desk:
     agreement = Agreement(folder, blueprint, site)
     agreement.settle()
     device = context.node_config.get("device")
-    if blueprint.experiment.privacy.statistics_noise:
+    privacy = blueprint.experiment.privacy
+    if privacy.statistics_noise or privacy.noise_multiplier:
         blueprint = replace(blueprint, secret=secret_of(folder))
     desk = _open(blueprint, site, folder)
+    key = context.node_config.get("key", folder / "keys" / SITE_KEY)
     return replace(
-        desk, device=None if device is None else str(device), agreement=agreement
+        desk,
+        device=None if device is None else str(device),
+        agreement=agreement,
+        sums=SumDesk(memory_folder(folder, blueprint), folder, Path(str(key))),
     )
 
 
 def _open(blueprint: Blueprint, site: Site, folder: Path) -> Desk:
-    return Desk(blueprint, site, MemoryStore(memory_folder(folder, blueprint)))
+    kept = memory_folder(folder, blueprint)
+    return Desk(blueprint, site, MemoryStore(kept), sums=SumDesk(kept))
 
 
 def _setting(config: Any, name: str) -> str:

@@ -27,6 +27,7 @@ from fedsemi.data.site import Site
 from fedsemi.deployment.site.bounds import Bounds
 from fedsemi.errors import ConfigError
 from fedsemi.messages import STATISTICS
+from fedsemi.method import innermost
 from fedsemi.methods import METHODS
 from fedsemi.settings import STRICT
 
@@ -135,7 +136,7 @@ class Policy:
     def refused_statistics(self, blueprint: Blueprint) -> Iterator[Refused]:
         """The same for what methods send, which are built to know it."""
         for i, stage in enumerate(blueprint.experiment.stages):
-            for name in blueprint.method(stage).statistics:
+            for name in innermost(blueprint.method(stage)).statistics:
                 if name not in self.rules.answers.statistics:
                     why = f"stages.{i}, {stage.method}, sends {name}"
                     yield Refused("answers.statistics", why)
