@@ -188,3 +188,47 @@ def test_every_statistic_of_our_methods_is_a_named_one(name, honest):
     experiment = make_experiment(content)
     plan = Blueprint(experiment, honest.model, honest.views, honest.class_names)
     assert set(plan.method(experiment.stages[0]).statistics) <= set(STATISTICS)
+
+
+NOISE = {"noise_multiplier": 2.0, "statistics_noise": 4.0, "clip": 0.1}
+PUBLIC = '[budget]\nepsilon = {}\nagainst = "public"\n'
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """A plan whose rounds cost 1/4 in the first stage."""
+    return tiny(local={"batch_size": 2}, privacy=NOISE, guard={"enabled": False})
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[budget]\nepsilon = 9.0", "privacy.noise_multiplier is 0, which no budget"),
+        (PUBLIC.format(9.0), "privacy.noise_multiplier is 0, which no budget allows"),
+    ],
+)
+def test_a_budget_refuses_plans_without_noise(honest, folder, text, told):
+    found = said(honest, folder, text)
+    assert found.startswith(f"FS6101 this site's policy refuses the plan: {told}")
+    assert "(budget.epsilon in site-policy.toml, line 2)" in found
+
+
+def test_noise_that_the_coordinator_adds_keeps_nothing_from_it(noisy, folder):
+    found = said(noisy, folder, "[budget]\nepsilon = 9.0")
+    assert "privacy.masked is false, so that its coordinator sees all" in found
+    assert "(budget.against in site-policy.toml, a default)" in found
+    assert said(noisy, folder, PUBLIC.format(9.0)) == ""
+
+
+def test_answers_are_charged_until_the_budget_is_spent_in_whatever_run(noisy, folder):
+    """One answer is ε = 1.99, two are 2.92."""
+    assert said(noisy, folder, PUBLIC.format(2.5)) == ""
+    assert said(noisy, folder) == ""  # the same question again
+    other = tiny(
+        local={"batch_size": 2}, privacy=NOISE, guard={"enabled": False}, seed=4
+    )
+    Agreement(folder, other, read_site(folder)).agree("a test")
+    found = said(other, folder)
+    assert found.startswith("FS6103 this site's budget would be exceeded: ε = 2.9")
+    assert "(budget.epsilon in site-policy.toml, line 2)" in found
+    assert said(other, folder, PUBLIC.format(3.0)) == ""
