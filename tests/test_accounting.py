@@ -49,6 +49,11 @@ def test_more_releases_never_cost_less(first, second) -> None:
     assert epsilon(first + second, 1e-5) >= epsilon(first, 1e-5)
 
 
+def test_where_nothing_is_promised_epsilon_is_still_a_number_and_no_smaller() -> None:
+    assert 0.5e8 < epsilon(1e8, 1e-5) < epsilon(1.0001e8, 1e-5) < 0.51e8
+    assert math.isfinite(epsilon(1e18, 1e-5))
+
+
 def test_no_noise_is_no_bound_and_no_release_costs_nothing() -> None:
     assert epsilon(cost(0.0), 1e-5) == math.inf
     assert epsilon(0.0, 1e-5) == 0

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 _CLOSE = 1e-9
-_MOST_EPSILON = 1e6
+_MANY = 1e8
 
 
 def cost(noise_multiplier: float) -> float:
@@ -44,15 +44,13 @@ def epsilon(costs: float, delta: float) -> float:
     >>> epsilon(0.0, 1e-5)
     0.0
     """
-    if not costs:
+    if costs > _MANY:  # no promise at all; a known bound is close, and needs no digits
+        return costs / 2 + math.sqrt(2 * costs * math.log(1 / delta))
+    if not costs or delta_of(0.0, costs) <= delta:
         return 0.0
     low, high = 0.0, 1.0
-    if not math.isfinite(costs) or delta_of(0.0, costs) <= delta:
-        return math.inf if not math.isfinite(costs) else 0.0
     while delta_of(high, costs) > delta:
         low, high = high, 2 * high
-        if high > _MOST_EPSILON:
-            return math.inf
     while high - low > _CLOSE * high:
         middle = (low + high) / 2
         low, high = (middle, high) if delta_of(middle, costs) > delta else (low, middle)

@@ -92,3 +92,15 @@ def test_without_a_plan_the_remedy_is_told(site: Path) -> None:
 def test_a_site_needs_its_folder_to_work(site: Path) -> None:
     with pytest.raises(ConfigError, match="FS4112 Missing option '--data'"):
         said()
+
+
+def test_of_a_masked_plan_no_model_and_no_statistic_leaves_in_the_clear(
+    small_config: dict[str, Any], site: Path
+) -> None:
+    small_config["privacy"] = {"masked": True, "plain_warm_up": True}
+    plan = site.parent / "masked.json"
+    plan.write_text(build(make_experiment(small_config)).as_json())
+    told = said("egress", site, plan)
+    masked = told.partition("rounds of semianagg:")[2]
+    assert "statistics.model" in masked and "nobody reads more than the sum" in masked
+    assert "statistics.diversity" not in masked and "nearly all of it" not in masked

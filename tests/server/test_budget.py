@@ -90,6 +90,14 @@ def test_noise_on_the_statistics_alone_has_its_own_epsilon() -> None:
     assert {record.privacy.covers for record in records} == {"statistics"}
 
 
+def test_an_account_does_not_begin_in_the_middle_of_a_run() -> None:
+    course = Course.of(build(make_experiment(content())))
+    course.check_continued(0, 0.0)
+    course.check_continued(2, 0.5)
+    with pytest.raises(ConfigError, match="FS6110 the 2 rounds before were made"):
+        course.check_continued(2, 0.0)
+
+
 def test_without_noise_nothing_is_told() -> None:
     plan = build(make_experiment({**content(), "privacy": {}}))
     assert Course.of(plan).record(0, 1, 0.0) is None

@@ -9,7 +9,7 @@ from fedsemi.text.leaks import NOT_MEASURED, known_leak
 
 def test_every_line_is_of_a_field_that_a_site_may_send() -> None:
     sent = {*Update.__dataclass_fields__, "metrics.*", "findings.class_count"}
-    sent |= {f"statistics.{name}" for name in STATISTICS}
+    sent |= {f"statistics.{name}" for name in (*STATISTICS, "claims", "model")}
     assert set(leaks._table()) <= sent
 
 

@@ -27,6 +27,7 @@ from fedsemi.deployment.site.policy import (
 from fedsemi.deployment.site.policy_file import toml, write_start
 from fedsemi.errors import ConfigError
 from fedsemi.messages import ClientInfo
+from fedsemi.method import innermost
 from fedsemi.text.leaks import known_leak
 from fedsemi.text.printable import typed
 from fedsemi.text.screen import Screen, say
@@ -149,7 +150,8 @@ def _show_expected(blueprint: Blueprint, site: Site) -> None:
     for stage in blueprint.experiment.stages:
         method = blueprint.method(stage)
         # What travels is the same for all clients, of whatever kind.
-        state = method.init(blueprint.initial_weights(), [ClientInfo(0, 1, 1)])
+        plain, one = innermost(method), [ClientInfo(0, 1, 1)]
+        state = plain.init(blueprint.initial_weights(), one)
         classes, holds_out = blueprint.model.num_classes, bool(site.held_out)
         fields = list(expected_fields(method, state.whole, classes, holds_out))
         field = Column("field", overflow="fold")

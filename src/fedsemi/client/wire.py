@@ -135,8 +135,9 @@ def expected_fields(
 
 def _always(weights: Weights) -> Iterator[Field]:
     numbers = sum(tensor.numel() for tensor in weights.values())
-    kind = f"{numbers:,} numbers in {len(weights)} tensors"
-    yield Field("weights", kind, num_bytes(weights), "the model after local training")
+    kind, size = f"{numbers:,} numbers in {len(weights)} tensors", num_bytes(weights)
+    if weights:  # which a step of a masked sum does not have
+        yield Field("weights", kind, size, "the model after local training")
     for name, meaning in _NUMBERS.items():
         yield Field(name, "integer", 8, meaning)
 

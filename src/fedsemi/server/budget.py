@@ -66,6 +66,16 @@ class Course:
                 code="FS6113",
             )
 
+    def check_continued(self, rounds: int, spent: float) -> None:
+        """Refuse to begin an account in the middle: it would be of a part."""
+        if self.privacy.noise_multiplier and rounds and not spent:
+            raise ConfigError(
+                f"the {rounds} rounds before were made without noise, so that no ε "
+                "holds for what follows; start a new run, or set "
+                "privacy.noise_multiplier = 0",
+                code="FS6110",
+            )
+
     def record(self, stage: int, done: int, spent: float) -> Spent | None:
         """Say what was spent so far; None where there is no noise."""
         if not any(self.costs):

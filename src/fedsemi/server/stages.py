@@ -84,6 +84,8 @@ def run_stages(
     course = Course.of(blueprint)
     if start is None:
         course.check_first()
+    else:
+        course.check_continued(start.cursor.number, start.spent)
     for number in range(first, len(blueprint.experiment.stages)):
         here = start if number == first else None
         done = here.cursor.round if here else 0

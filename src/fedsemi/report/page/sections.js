@@ -42,8 +42,8 @@ const epsilonText = (epsilon) => epsilon.toPrecision(3).replace(/e\+/, " · 10^"
 function privacyTile(run) {
   const spent = run.privacy;
   if (!spent) return [];
-  const of = spent.covers === "model" ? "of the model" : "of the statistics alone";
-  return [[`ε ${epsilonText(spent.epsilon)}`, `given away ${of}, at δ = ${spent.delta}${spent.stops ? "; the budget ended the run" : ""}`]];
+  const of = spent.covers === "model" ? "of the models" : "of statistics alone";
+  return [[`ε ${epsilonText(spent.epsilon)}`, `${of}, δ ${spent.delta.toExponential()}${spent.stops ? ", budget spent" : ""}`]];
 }
 
 function resultSection(view) {
