@@ -10,11 +10,14 @@ import torch
 
 from fedsemi.config.experiment import make_experiment
 from fedsemi.config.privacy import PrivacySettings
+from fedsemi.engines.in_process import InProcess
 from fedsemi.errors import ConfigError
 from fedsemi.messages import DIVERSITY, ClientInfo, Update
 from fedsemi.server.noised import Noised, contribution, flat, shares_of
+from fedsemi.server.stages import Judge, run_stages
 from fedsemi.simulation.build import build
 from fedsemi.state import ServerState
+from fedsemi.weights import digest
 
 CLIP = 0.7
 START = {
@@ -147,3 +150,18 @@ def test_noise_on_statistics_that_it_is_not_made_for_is_refused():
     plan = simulation("cbafed", noise_multiplier=0.0)
     with pytest.raises(ConfigError, match=r"FS6111 .* is for diversity, and cbafed"):
         plan.method(plan.experiment.stages[0])
+
+
+def test_a_secret_makes_noise_that_the_seed_does_not_tell():
+    """As at a deployed coordinator, whose sites all know the seed."""
+    plan = simulation(noise_multiplier=1.0)
+
+    def ended(key=None):
+        clients = plan.federation.clients
+        *_, last = run_stages(
+            plan, lambda method, _: InProcess(method, clients), Judge(), noise_key=key
+        )
+        return digest(last.weights)
+
+    assert ended() == ended() != ended(b"secret")
+    assert ended(b"secret") == ended(b"secret") != ended(b"another")

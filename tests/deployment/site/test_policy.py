@@ -232,3 +232,13 @@ def test_answers_are_charged_until_the_budget_is_spent_in_whatever_run(noisy, fo
     assert found.startswith("FS6103 this site's budget would be exceeded: ε = 2.9")
     assert "(budget.epsilon in site-policy.toml, line 2)" in found
     assert said(other, folder, PUBLIC.format(3.0)) == ""
+
+
+def test_the_noise_of_a_site_comes_from_a_secret_that_stays_there(noisy, folder):
+    desk = real_desk(noisy, folder)
+    secret = (folder / "noise.secret").read_bytes()
+    assert desk.blueprint.secret == secret and len(secret) == 32
+    stage = desk.blueprint.experiment.stages[1]
+    assert desk.blueprint.setup(stage).statistics_noise.secret == secret
+    assert secret.hex() not in desk.blueprint.as_json()
+    assert desk.blueprint.sha256 == noisy.sha256
