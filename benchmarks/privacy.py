@@ -51,7 +51,8 @@ def _trained(sites: int, noise: float) -> tuple[str, str]:
     simulation = build(make_experiment(content), Path(place) if place else None)
     course = Course.of(simulation)
     spent = sum(n * c for n, c in zip(course.rounds, course.costs, strict=True))
-    told = f"{epsilon(spent, DELTA):,.3g}" if noise else "∞"
+    given = epsilon(spent, DELTA)
+    told = (f"{given:,.0f}" if given > 100 else f"{given:.3g}") if noise else "∞"
     try:
         *_, last = run_simulation(simulation)
     except ProtocolError:  # no site's training gives finite numbers any more

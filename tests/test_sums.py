@@ -56,7 +56,8 @@ def test_a_site_finds_its_share_from_the_sums(
     sums = method.as_sums()
     claims = [sums.claims(update) for update in updates]
     totals = torch.stack(claims).sum(0)
-    found = [sums.share(own, totals, updates[0].round) for own in claims]
+    num = len(updates)
+    found = [sums.share(own, totals, updates[0].round, num) for own in claims]
     assert found == pytest.approx(method.contributions(updates).tolist(), abs=1e-12)
     assert len(totals) == sums.num_claims
 
@@ -64,14 +65,25 @@ def test_a_site_finds_its_share_from_the_sums(
 def test_labels_alone_are_summed_by_their_number() -> None:
     sums = SupervisedFedAvg(SETUP).as_sums()
     own = sums.claims(Update(0, 0, {}, 3, 5, 2))
-    assert sums.share(own, torch.tensor([12.0], dtype=torch.float64), 0) == 0.25
+    assert sums.share(own, torch.tensor([12.0], dtype=torch.float64), 0, 3) == 0.25
 
 
-@pytest.mark.parametrize("totals", [[1.0, 0.5], [0.5, 9.0], [float("nan"), 1.0], [1.0]])
-def test_sums_that_are_less_than_ones_own_part_are_refused(totals: list[float]) -> None:
-    own = torch.tensor([1.0, 1.0])
+@pytest.mark.parametrize(
+    "totals",
+    [
+        [1.0, 0.5],
+        [0.5, 9.0],
+        [float("nan"), 1.0],
+        [float("inf"), 1.0],
+        [1.0],
+        [1.0, 10.5],  # of five sites that claim at most two each
+    ],
+)
+def test_sums_that_cannot_be_are_refused(totals: list[float]) -> None:
+    own, sums = torch.tensor([1.0, 1.0]), Sums(lambda _: 1.0, num_unlabeled=1, most=2.0)
+    assert sums.share(own, torch.tensor([4.0, 10.0]), 0, 5) == 0.25
     with pytest.raises(ProtocolError, match="FS6009"):
-        Sums(lambda _: 1.0, num_unlabeled=1).share(own, torch.tensor(totals), 0)
+        sums.share(own, torch.tensor(totals), 0, 5)
 
 
 @pytest.mark.parametrize(

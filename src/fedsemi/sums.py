@@ -6,6 +6,7 @@ up their claims, each takes its share of the sum, and the mean is a sum of steps
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -39,6 +40,8 @@ class Sums:
     """Share of the labeled part, in a round."""
     num_unlabeled: int = 0
     """m."""
+    most: float = math.inf
+    """Largest single claim to the unlabeled part."""
 
     @property
     def num_claims(self) -> int:
@@ -50,17 +53,22 @@ class Sums:
         first = torch.tensor([self.labeled(update)], dtype=torch.float64)
         return torch.cat([first, self.unlabeled(update).double()])
 
-    def share(self, claims: Tensor, totals: Tensor, round: int) -> float:
-        """Return a site's share of the mean, given the sums over all sites.
+    def share(self, claims: Tensor, totals: Tensor, round: int, num: int) -> float:
+        """Return a site's share of the mean, given the sums over so many sites.
 
         >>> sums = Sums(lambda u: 0.0, labeled_share=lambda _: 0.5)
         >>> own, totals = torch.tensor([0.0, 1.0, 0.0]), torch.tensor([20.0, 4.0, 3.0])
-        >>> sums.share(own, totals, 0)  # half of (1/4 + 0/3) / 2 classes
+        >>> sums.share(own, totals, 0, 5)  # half of (1/4 + 0/3) / 2 classes
         0.0625
         """
-        if totals.shape != claims.shape or not bool((totals >= claims).all()):
+        possible = totals.shape == claims.shape and bool(
+            ((totals >= claims) & totals.isfinite()).all()
+            and (totals[1:] <= num * self.most).all()
+        )
+        if not possible:
             raise ProtocolError(
-                "the sums that came are less than this site's own part of them",
+                "the sums that came cannot be: less than this site's own part, or more "
+                "than all sites' together",
                 code="FS6009",
             )
         parts = claims / torch.where(totals > 0, totals, torch.ones_like(totals))

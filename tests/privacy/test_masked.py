@@ -264,3 +264,19 @@ def test_a_clip_that_sums_could_exceed_is_refused() -> None:
     method = Masked(Drift(), replace(_terms(), clip=127.9999999))
     with pytest.raises(ConfigError, match="FS6003"):
         method.init({"x": torch.zeros(3)}, [c.info for c in _clients(4)])
+
+
+def test_a_site_sums_no_step_of_an_older_session() -> None:
+    method, client = Masked(Drift(), _terms()), _clients(3)[2]
+    weights = {"x": torch.zeros(3), "n": torch.tensor(0)}
+    state = method.init(weights, [c.info for c in _clients(3)], 7)
+    (*_, task) = method.plan(state)
+    _, old = method.train(task, client, {})
+    (*_, later) = method.plan(replace(state, round=1))
+    _, new = method.train(later, client, old)
+    # A coordinator that rewinds the memory, but not the vault, which is on disk.
+    mixed = {**new, "masked.session": old["masked.session"]}
+    letter = {"letter": torch.zeros(2, dtype=torch.uint8)}
+    ask = replace(later, group=NAMES.index("claims"), broadcast=letter)
+    with pytest.raises(ProtocolError, match=r"FS6005.*memory"):
+        method.train(ask, client, mixed)

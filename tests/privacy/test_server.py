@@ -100,3 +100,12 @@ def test_answers_that_do_not_fit_count_as_lost() -> None:
     }
     swapped = adverts | {2: adverts[3]}
     assert len(session.with_adverts(swapped).roster.adverts) == 3
+
+
+def test_keys_at_which_all_secrets_agree_stop_nobody_else() -> None:
+    session = SumSession(Rules(), "a plan", 0, b"\x07" * 32)
+    sites = sites_of(range(4))
+    adverts = {i: site.begin(0, session.nonce, bytes(32)) for i, site in sites.items()}
+    adverts[1] = adverts[1].model_copy(update={"seal": bytes(32)})
+    there = session.with_adverts(adverts).roster.adverts
+    assert [advert.site for advert in there] == [0, 2, 3]

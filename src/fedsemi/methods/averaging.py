@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -114,9 +115,14 @@ class SemiAveraging(Averaging):
             self.labeled_share_of(updates[0].round) if updates else self.labeled_share
         )
 
-    def two_sums(self, unlabeled: Callable[[Update], Tensor], size: int) -> Sums:
+    def two_sums(
+        self,
+        unlabeled: Callable[[Update], Tensor],
+        size: int = 1,
+        most: float = math.inf,
+    ) -> Sums:
         """Write the mean as sums: of labels, and of claims to the unlabeled part."""
-        return Sums(_num_labeled, unlabeled, self.labeled_share_of, size)
+        return Sums(_num_labeled, unlabeled, self.labeled_share_of, size, most)
 
     def labeled_share_of(self, round: int) -> float:
         """Return the labeled share of a round."""

@@ -52,7 +52,7 @@ class FedAvgSemi(SemiAveraging):
 
     def as_sums(self) -> Sums:
         """Sum labels, and pseudo-labels."""
-        return self.two_sums(lambda update: torch.tensor([float(update.num_pseudo)]), 1)
+        return self.two_sums(lambda update: torch.tensor([float(update.num_pseudo)]))
 
 
 @dataclass(frozen=True)
@@ -71,5 +71,5 @@ class UniformSemi(SemiAveraging):
     def as_sums(self) -> Sums:
         """Sum labels, and count the sites with unlabeled data."""
         return self.two_sums(
-            lambda update: torch.tensor([float(update.num_unlabeled > 0)]), 1
+            lambda update: torch.tensor([float(update.num_unlabeled > 0)]), most=1.0
         )

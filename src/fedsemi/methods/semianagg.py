@@ -56,7 +56,8 @@ class SemiAnAgg(SemiAveraging):
                 "'presence'",
                 code="FS6002",
             )
-        return self.two_sums(self._claims, self.setup.model.num_classes)
+        classes = self.setup.model.num_classes
+        return self.two_sums(self._claims, classes, MOST_DIVERSITY)
 
     def _claims(self, update: Update) -> Tensor:
         if not update.num_unlabeled:

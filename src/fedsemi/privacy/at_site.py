@@ -41,8 +41,8 @@ from fedsemi.privacy.vault import Vault
 from fedsemi.sums import Sums
 from fedsemi.weights import digest
 
-_STEP, _CLAIMS = "masked.step", "masked.claims"
-OWN = (_STEP, _CLAIMS)
+_STEP, _CLAIMS, _SESSION = "masked.step", "masked.claims", "masked.session"
+OWN = (_STEP, _CLAIMS, _SESSION)
 """What of a memory is a masked round's alone."""
 
 
@@ -125,19 +125,26 @@ class AtSite:
         update, kept = self.method.train(asked, client, before)
         step = shortened(flat(update.weights) - flat(task.weights), self.terms.clip)
         claims = self._sums.claims(public(update) if self.terms.noise else update)
-        remembered = {**kept, _STEP: torch.from_numpy(step), _CLAIMS: claims}
+        remembered = {
+            **kept,
+            _STEP: torch.from_numpy(step),
+            _CLAIMS: claims,
+            _SESSION: _bytes(site.session(task.round)),
+        }
         return answered(task, as_tensor(advert)), remembered
 
     def _masked(self, site: SumSite, task: Task, memory: Memory) -> Update:
         """Mask the claims, or the site's part of the mean."""
         phase, text = STEPS[task.group].phase, task.broadcast[LETTER]
-        claims = self._rounded_claims(memory)
+        claims = self._rounded_claims(memory, site.session(task.round))
         if phase == "claims":
             site.receive(task.round, read(Envelopes, text))
             numbers, bound = claims.numpy(), site.bound(task.round)
         else:
             totals = read(Totals, text)
-            share = self._sums.share(claims, torch.tensor(totals.values()), task.round)
+            sums = torch.tensor(totals.values(), dtype=torch.float64)
+            num = len(site.among(task.round, "claims"))
+            share = self._sums.share(claims, sums, task.round, num)
             step = share * memory[_STEP].double().numpy()
             numbers = self.terms.part(step, site.num_sites(task.round), task.seed)
             bound = bound_with(site.bound(task.round), totals)
@@ -145,11 +152,16 @@ class AtSite:
         masked = site.mask(task.round, phase, whole, bound)
         return answered(task, to_tensor(masked if self.terms.masks else whole))
 
-    def _rounded_claims(self, memory: Memory) -> Tensor:
-        """Return the claims as they are summed, so that nobody's exceed the sum."""
-        if _STEP not in memory:
+    def _rounded_claims(self, memory: Memory, session: bytes) -> Tensor:
+        """Return the claims as they are summed, so that nobody's exceed the sum.
+
+        A coordinator says from which memory a site goes on. Sites that summed the steps
+        of an older round, all but one, would lay that one's open.
+        """
+        if _SESSION not in memory or not torch.equal(memory[_SESSION], _bytes(session)):
             raise ProtocolError(
-                "this site has not trained in this round", code="FS6005"
+                "the site's memory is not of this session; nothing was sent",
+                code="FS6005",
             )
         claims = memory[_CLAIMS].double()
         if not bool(((claims >= 0) & (claims <= MOST_CLAIM)).all()):
@@ -161,6 +173,10 @@ class AtSite:
     @property
     def _sums(self) -> Sums:
         return self.method.as_sums()
+
+
+def _bytes(text: bytes) -> Tensor:
+    return torch.tensor(list(text), dtype=torch.uint8)
 
 
 def answered(task: Task, answer: Tensor) -> Update:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fedsemi.errors import ProtocolError
 from fedsemi.privacy import shamir
 from fedsemi.privacy.fixed_point import Integers, from_fixed, zeros
-from fedsemi.privacy.keys import commitment, own_key, pair_key, public_of
+from fedsemi.privacy.keys import agreed, commitment, own_key, pair_key, public_of
 from fedsemi.privacy.letters import (
     Advert,
     Consents,
@@ -32,6 +32,8 @@ from fedsemi.privacy.parameters import PHASES, PRIME, SECRET_BYTES, Phase
 from fedsemi.privacy.rules import Rules
 
 _EMPTY = Roster(adverts=())
+_ANY = bytes(range(32))
+"""A secret that is none, to try public keys with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +65,11 @@ class SumSession:
 
     def with_adverts(self, found: Mapping[int, Advert]) -> SumSession:
         """Take the keys of all that are there."""
-        adverts = tuple(found[id] for id in sorted(found) if found[id].site == id)
+        adverts = tuple(
+            found[id]
+            for id in sorted(found)
+            if found[id].site == id and _usable(found[id])
+        )
         self.rules.check(len(adverts), len(adverts))
         return replace(self, roster=Roster(adverts=adverts))
 
@@ -181,3 +187,13 @@ class SumSession:
 
 def _is_secret(due: bytes, secret: bytes) -> bool:
     return public_of(secret) == due
+
+
+def _usable(advert: Advert) -> bool:
+    """Tell whether others could use these keys; one bad key would stop them all."""
+    try:
+        for public in (advert.seal, *advert.pair):
+            agreed(_ANY, public)
+    except ProtocolError:
+        return False
+    return True

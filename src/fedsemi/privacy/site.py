@@ -66,7 +66,10 @@ class SumSite:
             _require(record.bound == bound, "this session began with another model")
             return record.advert
         past = self.vault.past(round)
-        _require(past.attempts < MOST_ATTEMPTS, "the round was begun too often")
+        _require(
+            past.attempts < MOST_ATTEMPTS,
+            "the round was begun too often, so the plan needs another seed",
+        )
         self.vault.note(round, past.model_copy(update={"attempts": past.attempts + 1}))
         fresh = [secrets.token_bytes(SECRET_BYTES) for _ in range(5)]
         seal, pair, own = fresh[0], (fresh[1], fresh[2]), (fresh[3], fresh[4])
@@ -234,6 +237,14 @@ class SumSite:
     def bound(self, round: int) -> bytes:
         """Return what the session began with."""
         return self._record(round).bound
+
+    def session(self, round: int) -> bytes:
+        """Return the name of the session that is under way."""
+        return self._record(round).session
+
+    def among(self, round: int, phase: Phase) -> tuple[int, ...]:
+        """Return with whom the numbers of a sum were masked."""
+        return self._record(round).among.get(phase, ())
 
     def _record(self, round: int) -> Record:
         record = self.vault.read()
