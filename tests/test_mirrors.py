@@ -77,6 +77,7 @@ ELSEWHERE = {
     "memory_store": ("test_private_files", "files of Flower's sites"),
     "on_grid": ("test_simulate", "a run over Flower's grid"),
     "permuted": ("test_averaging", "all averaging methods side by side"),
+    "plan": ("test_plugins_at_a_site", "what a plan may load is what matters of it"),
     "protection": ("test_protected", "settings of what is tested there"),
     "identity": ("test_registry", "who is behind a name, told where names are found"),
     "method_settings": ("test_registry", "settings of methods from outside"),

@@ -13,8 +13,8 @@ from fedsemi.deployment.site.agreement import (
     Agreement,
     described,
     read_agreed,
-    read_plan,
 )
+from fedsemi.deployment.site.plan import read_plan
 from fedsemi.deployment.site.policy import read_policy
 from fedsemi.errors import ConfigError
 from fedsemi.text.screen import say

@@ -104,13 +104,7 @@ def record_run(
             raise ConfigError("the stages have no rounds, so there is nothing to do")
         with one_thread():
             analysis.finish(end.weights, workers)
-        if last and last.record.privacy and last.record.privacy.stops:
-            console.print(
-                f"{last.record.privacy.stops}; the model of round {last.record.round} "
-                f"is in {folder.path}",
-                soft_wrap=True,
-                highlight=False,
-            )
+        _tell_stop(last, folder, console)
         return last, folder.finish(end.weights)
     except (Interrupted, StorageError, OutOfMemory) as error:
         raise _resumable(error, folder) from error
@@ -118,6 +112,14 @@ def record_run(
         if not lacks_memory(error):
             raise
         raise _resumable(OutOfMemory("there is no memory left"), folder) from error
+
+
+def _tell_stop(last: Step | None, folder: RunFolder, console: Console) -> None:
+    """Say that a privacy budget has ended the run, if it has."""
+    spent = last.record.privacy if last else None
+    if last and spent and spent.stops:
+        text = f"{spent.stops}; the model of round {last.record.round} is in"
+        console.print(f"{text} {folder.path}", soft_wrap=True, highlight=False)
 
 
 def _resumable(error: FedSemiError, folder: RunFolder) -> FedSemiError:

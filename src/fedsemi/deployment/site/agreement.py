@@ -20,22 +20,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fedsemi.accounting import round_cost
-from fedsemi.config.blueprint import Blueprint, read_blueprint
+from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.plugged import plugins_of
 from fedsemi.data.site import Site
 from fedsemi.deployment.codec import Order
 from fedsemi.deployment.site.ledger import Ledger
 from fedsemi.deployment.site.policy import Policy, Refused, read_policy
-from fedsemi.errors import ConfigError, ProtocolError
+from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task
-from fedsemi.method import Method, innermost
-from fedsemi.plugins.registry import only
+from fedsemi.method import Method
 from fedsemi.privacy.steps import LETTER
 from fedsemi.seeds import seed_of
 from fedsemi.storage import append, make_folder, remove, write_whole
 from fedsemi.text.json_text import parsed_object
-from fedsemi.text.printable import printable
 from fedsemi.weights import digest
 
 AGREED = "agreed.json"
@@ -145,24 +142,11 @@ class Agreement:
                     f"{most} times with different weights; {_REMEDY} anew",
                     code="FS2136",
                 )
-            self._charge(task, stage, line)
+            name, ledger = f"{self.blueprint.sha256} {line}", self._ledger
+            ledger.charge_round(self.blueprint, stage, task.round, name)
             if not asked:
                 write_whole(self._asked, b"", private=True)
             append(self._asked, f"{line}\n".encode())
-
-    def _charge(self, task: Task, stage: int, question: str) -> None:
-        """Note in the ledger what an answer costs, or refuse it.
-
-        Of a round in several steps, that with the model is charged for all of them.
-        """
-        privacy, plan = self.blueprint.experiment.privacy, self.blueprint
-        sends = innermost(self._method(stage)).statistics
-        statistics = privacy.statistics_noise if sends else 0.0
-        price = round_cost(privacy.noise_multiplier, statistics)
-        if price and task.weights:
-            about = {"plan": plan.sha256[:12], "stage": stage, "round": task.round}
-            name = f"{plan.sha256} {question}"
-            Ledger(self.folder, self.policy).charge(name, price, **about)
 
     def _groups(self, stage: int) -> int:
         """Count a round's questions: RSCFed's groups, two phases of other methods."""
@@ -170,6 +154,10 @@ class Agreement:
 
     def _method(self, stage: int) -> Method[Any]:
         return self.blueprint.method(self.blueprint.experiment.stages[stage])
+
+    @property
+    def _ledger(self) -> Ledger:
+        return Ledger(self.folder, self.policy)
 
     @property
     def _asked(self) -> Path:
@@ -261,40 +249,6 @@ def described(terms: Mapping[str, Any]) -> str:
         for name, each in terms.get("plugins", {}).items()
     ]
     return f"plan {terms['plan_sha256'][:12]}: {'; '.join(stages)}{''.join(plugins)}"
-
-
-def read_plan(text: str | bytes, policy: Policy, agreed: Collection[str]) -> Blueprint:
-    """Read a plan that may name no code but fedsemi's and what the owner allows.
-
-    Nothing else is even imported: a module that is installed for another purpose is
-    not for a coordinator to start. Of a foreign error only the type leaves the site.
-
-    Args:
-        text: The plan.
-        policy: What its owner allows in all plans, or leaves to agreements.
-        agreed: What its owner allows in this one.
-    """
-    allowed = policy.plugins(agreed)
-    for name in sorted(set(agreed) - allowed):
-        raise ProtocolError(
-            f"this site's policy lets no plug-in '{printable(name, 100)}' run "
-            f"({policy.place('answers.plugins')})",
-            code="FS6101",
-        )
-    try:
-        with only(allowed):
-            return read_blueprint(text)
-    except ConfigError as error:
-        if error.code != "FS4160":
-            raise
-        logger.warning("%s", error)
-        named = str(error.args[0]).partition(" cannot be loaded")[0]
-        kind = type(error.__cause__).__name__
-        raise ProtocolError(
-            f"{printable(named, 100)} of the plan cannot be loaded at the site "
-            f"({kind}); install it there",
-            code="FS2138",
-        ) from None
 
 
 def allowed_by(folder: Path) -> Collection[str]:

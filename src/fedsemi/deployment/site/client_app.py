@@ -23,10 +23,10 @@ from fedsemi.deployment.site.agreement import (
     Agreement,
     allowed_by,
     memory_folder,
-    read_plan,
 )
 from fedsemi.deployment.site.desk import Desk
 from fedsemi.deployment.site.memory_store import MemoryStore
+from fedsemi.deployment.site.plan import read_plan
 from fedsemi.deployment.site.policy import read_policy
 from fedsemi.deployment.site.sum_desk import SumDesk
 from fedsemi.errors import ConfigError, FedSemiError

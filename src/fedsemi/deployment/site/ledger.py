@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedsemi.accounting import epsilon
+from fedsemi.accounting import epsilon, round_cost
+from fedsemi.config.blueprint import Blueprint
 from fedsemi.deployment.site import journal
 from fedsemi.deployment.site.policy import Policy
 from fedsemi.errors import ProtocolError
+from fedsemi.method import innermost
 
 LEDGER = "privacy-ledger.jsonl"
 _COST, _QUESTION = "cost", "question"
@@ -56,6 +58,18 @@ class Ledger:
                 )
             book.add({**about, _QUESTION: question, _COST: cost})
             return after
+
+    def charge_round(
+        self, blueprint: Blueprint, stage: int, round: int, question: str
+    ) -> None:
+        """Charge what an answer to a round of a plan costs; without noise, nothing."""
+        privacy = blueprint.experiment.privacy
+        method = blueprint.method(blueprint.experiment.stages[stage])
+        sends = innermost(method).statistics
+        statistics = privacy.statistics_noise if sends else 0.0
+        if price := round_cost(privacy.noise_multiplier, statistics):
+            about = {"plan": blueprint.sha256[:12], "stage": stage, "round": round}
+            self.charge(question, price, **about)
 
     @property
     def _path(self) -> Path:
