@@ -94,6 +94,7 @@ works "federation" fedsemi configs
 works "demo.toml" fedsemi configs demo
 works "handwritten digits" fedsemi datasets
 works "fashion-mnist" fedsemi datasets fashion-mnist
+works "complete" fedsemi --show-completion bash
 
 chapter "Folders of pictures"
 python "$here/digits_as_folders.py"
@@ -113,7 +114,9 @@ small="--set data.image_size=16 --set model.width=8 --set local.batch_size=32"
 # shellcheck disable=SC2086  # several words on purpose
 works "records in runs/first" fedsemi run federation.toml $small \
     --set stages.0.rounds=8 --set stages.1.rounds=2 --out runs/first
+works "The unlabeled sites" fedsemi run --labels-only runs/first
 works "saved report.html" fedsemi report runs/first --out report.html
+has report.html "labels alone"
 there report.html
 works "" fedsemi predict runs/first new-pictures --out classes.csv
 [ "$(wc -l <classes.csv)" = 98 ] || fail "97 rows and a heading were due" "" classes.csv
@@ -123,7 +126,8 @@ works "" fedsemi export runs/first --format torch --out model.pt2
 works "file,class,probability" fedsemi predict model.pt2 new-pictures
 
 chapter "Compare"
-works "semianagg" fedsemi compare demo.toml --methods uniform-semi,semianagg --seeds 1 \
+works "dirichlet_alpha = 2" fedsemi compare demo.toml --methods lower,semianagg --seeds 1 \
+    --grid partition.dirichlet_alpha=0.5,2 \
     --set partition.num_clients=3 --set data.train_limit=200 --set model.width=4 \
     --set stages.0.rounds=2 --set stages.1.rounds=1 --no-probe --out compared
 there compared/index.html
@@ -141,6 +145,7 @@ slip 65 "FS3001 there is no folder 'nowhere'" \
 slip 73 "FS1200 'federation.toml' exists" fedsemi init hospital-a practice-c
 slip 74 "FS1110 there is no model 'nowhere'" fedsemi predict nowhere new-pictures
 slip 74 "FS1110 'nowhere' is not the folder of a run" fedsemi report nowhere
+slip 65 "FS3055" fedsemi datasets get isic18
 slip 64 "No such option" fedsemi report runs/first --format pdf
 
 printf '\n%s steps, all as expected\n' "$steps"

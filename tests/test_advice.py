@@ -77,7 +77,10 @@ def test_a_command_that_is_named_exists_with_its_options(command: str) -> None:
     if words[0] in OPTIONS | {"--help"}:
         return
     assert words[0] in COMMANDS
-    known = {name for p in COMMANDS[words[0]].real.params for name in p.opts}
+    found: Any = COMMANDS[words[0]].real
+    if len(words) > 1 and words[1] in getattr(found, "commands", {}):
+        found = found.commands[words[1]]
+    known = {name for p in found.params for name in p.opts}
     options = {word.split("=")[0] for word in words[1:] if word.startswith("--")}
     assert options <= known | {"--help"}
 

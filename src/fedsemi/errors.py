@@ -10,6 +10,7 @@ FedSemiError                70  a bug, if it is raised as itself
 ├── OutOfMemory             75  FS7101  no memory left, but `--resume` continues
 ├── Mismatch                64  FS13xx  a run cannot go on with these settings or data
 ├── ProtocolError           76  FS2xxx  sites and server do not fit together
+│   └── RoundFailed                     what sites sent makes no mean: skip the round
 └── ClientFailed            70  FS2301  the training code of one client raised
 
 The number is the exit code of the command line. An error's text says what happened,
@@ -104,6 +105,10 @@ class ProtocolError(FedSemiError):
 
     exit_code = 76
     default_code = "FS2100"
+
+
+class RoundFailed(ProtocolError):
+    """What the sites of one round sent cannot be combined; the next may be."""
 
 
 class ClientFailed(FedSemiError):

@@ -7,7 +7,7 @@ labels) stays where the client is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
@@ -28,6 +28,9 @@ RELATION = "relation"
 
 CENTROIDS = "centroids"
 """Statistic [L * d]: centers of a client's clusters, row after row (Orchestra)."""
+
+STATISTICS = (DIVERSITY, CLASS_COUNT, RELATION, CENTROIDS)
+"""All statistics of the methods that come with fedsemi."""
 
 PSEUDO_LABEL = "pseudo_label"
 """Memory [N^U]: this round's confident pseudo-labels, -1 elsewhere. Never sent."""
@@ -108,6 +111,11 @@ class Update:
     group: int = 0
     findings: Findings | None = None
     """Of the model that came, by a labeled site that holds images out."""
+
+
+def public(update: Update) -> Update:
+    """Leave of counts what is public: all unlabeled images stand for pseudo-labels."""
+    return replace(update, num_pseudo=update.num_unlabeled)
 
 
 @dataclass(frozen=True)

@@ -28,16 +28,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Generic, Literal, cast
 
+import torch
 from torch import Tensor
 
 from fedsemi.data.client import Client
-from fedsemi.errors import ProtocolError
+from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.state import S, ServerState
+from fedsemi.sums import Sums
 
 Need = Literal["labels", "unlabeled images"]
 
@@ -76,8 +78,16 @@ class Statistic:
     of_pseudo_labels: bool = False
     """Whether a class has it only if a pseudo-label fell there."""
 
+    dtype: torch.dtype | None = None
+    """Of what only means something in a sum; it is due from nobody, has no range, and
+    is not a floating number."""
+    reads: Callable[[Tensor], object] | None = None
+    """Reads a letter of up to `size` bytes, or raises."""
+
     def due_from(self, client: ClientInfo) -> bool:
         """Say whether this client must send it."""
+        if self.dtype is not None:
+            return False
         labeled = self.senders == "labeled"
         return bool(client.num_labeled if labeled else client.num_unlabeled)
 
@@ -95,6 +105,8 @@ class Method(ABC, Generic[S]):
     pseudo_labels: ClassVar[bool] = False
     """Whether unlabeled clients count by pseudo-labels; the gate notes if there are
     none."""
+    sends_model: ClassVar[bool] = True
+    """Whether a client answers with a model; under masks it sends parts of sums."""
     own_metrics: ClassVar[frozenset[str]] = frozenset()
     """Names of the numbers that its clients send for the log beside the usual ones."""
 
@@ -127,6 +139,14 @@ class Method(ABC, Generic[S]):
     def contributions(self, updates: Sequence[Update]) -> Tensor | None:
         """Return the share of each update, [K], where the mean is one of shares."""
         return None
+
+    def as_sums(self) -> Sums:
+        """Say how sites compute their shares themselves, for `privacy.masked`."""
+        raise ConfigError(
+            f"{self._called} cannot be masked: its server step needs to see the sites "
+            "one by one; use semianagg, uniform-semi, fedavg-semi or fedavg",
+            code="FS6002",
+        )
 
     def gentler(self) -> tuple[float, Method[S]] | None:
         """Return a labeled share half-way to one, and the method with that share.
@@ -209,3 +229,10 @@ class WrappedMethod(Method[S]):
     def aggregate(self, state: S, updates: Sequence[Update]) -> S:
         """Aggregate as the method does."""
         return self.method.aggregate(state, updates)
+
+
+def innermost(method: Method[Any]) -> Method[Any]:
+    """Return the method that others are wrapped around."""
+    while isinstance(method, WrappedMethod):
+        method = method.method
+    return method

@@ -71,6 +71,8 @@ class ServerState:
     projector or a second head. It is neither tested nor handed to the next stage."""
     running_mean: Weights = field(default_factory=dict)
     """Mean of the models so far, if one is kept; see running_mean.py."""
+    spent: float = 0.0
+    """What all rounds so far have cost, of earlier stages too; see accounting.py."""
 
     @property
     def also_tested(self) -> Mapping[str, Weights]:

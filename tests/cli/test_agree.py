@@ -36,7 +36,7 @@ def agree(site: Path, *words: str) -> str:
 
 def test_a_site_that_was_told_no_plan_says_what_will_count(site: Path) -> None:
     told = agree(site)
-    assert told.startswith("agreed to no plan yet: the first one within the bounds")
+    assert told.startswith("agreed to no plan yet: the first one within the policy")
     assert not (site / AGREED).exists()
 
 

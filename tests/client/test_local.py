@@ -11,7 +11,7 @@ from fedsemi.client.local import answer, momentum_of, sgd
 from fedsemi.data.client import Client
 from fedsemi.messages import PSEUDO_LABEL, Memory, Task, Update
 from fedsemi.objectives.supervised import Supervised
-from fedsemi.objectives.workbench import LocalTraining, Setup
+from fedsemi.objectives.workbench import LocalTraining, Setup, StatisticsNoise
 from fedsemi.weights import weights_of
 
 Make = Callable[..., Client]
@@ -154,3 +154,24 @@ def test_only_the_encoder_of_unlabeled_batches_is_clipped(
     assert change(unlabeled, "unlabeled-encoder", "head") > 1e-3
     assert change(labeled, "unlabeled-encoder", "encoder") > 1e-3
     assert change(labeled, "all", "head") < 1e-4
+
+
+def test_noise_is_on_statistics_before_they_leave_and_within_their_range() -> None:
+    """Of a vector of norm 2, cut to 1: 400 tasks show the deviation 0.5 around it."""
+    noise = StatisticsNoise(0.5, clip=1.0)
+    sent = {"diversity": torch.tensor([0.0, 0.0, 2.0])}
+    tasks = [Task(0, 0, {}, seed=seed) for seed in range(400)]
+    found = torch.stack([noise.added(sent, 1e9, t)["diversity"] for t in tasks])
+    assert found[:, 2].mean() == pytest.approx(1.0, abs=0.1)
+    assert found[:, 2].std() == pytest.approx(0.5, abs=0.06)
+    assert (found[:, 0] == 0).double().mean() == pytest.approx(0.5, abs=0.1)
+    assert noise.added(sent, 1.0, tasks[0])["diversity"].max() <= 1.0
+
+
+def test_the_noise_of_a_real_site_is_not_the_seeds() -> None:
+    sent = {"diversity": torch.ones(64)}
+    task = Task(0, 0, {}, seed=3)
+    by_seed = StatisticsNoise(0.1, 100.0).added(sent, 9.0, task)["diversity"]
+    secret = StatisticsNoise(0.1, 100.0, b"secret").added(sent, 9.0, task)["diversity"]
+    again = StatisticsNoise(0.1, 100.0, b"secret").added(sent, 9.0, task)["diversity"]
+    assert torch.equal(secret, again) and not torch.equal(secret, by_seed)

@@ -39,7 +39,7 @@ def order(blueprint: Blueprint, weights: Weights, client: int, round: int = 0) -
     """Make an order as an honest coordinator would, but for the weights."""
     stage = seed_of(blueprint.experiment.seed, "stage", 0)
     seed = seed_of(stage, "task", round, client, 0)
-    return Order(Task(client, round, weights, seed=seed), stage=0)
+    return Order(Task(client, round, weights, seed=seed), stage=0, sites=3)
 
 
 def blinded(weights: Weights) -> dict[str, Tensor]:

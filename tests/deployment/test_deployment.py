@@ -30,7 +30,9 @@ from fedsemi.deployment.coordinator.coordinator import RUN, Coordinator
 from fedsemi.deployment.coordinator.engine import Patience
 from fedsemi.deployment.one_machine.trial import running_sites, site_folders
 from fedsemi.deployment.site.agreement import Agreement
+from fedsemi.deployment.site.egress import read_log
 from fedsemi.deployment.site.node import Node
+from fedsemi.deployment.site.policy import POLICY, Policy
 from fedsemi.engines.in_process import InProcess
 from fedsemi.server.stages import Judge, run_stages
 from fedsemi.simulation.run import run_simulation
@@ -276,6 +278,33 @@ def test_a_site_whose_training_dies_does_not_hold_the_others_up(tmp_path):
     dropped = [[each["code"] for each in record["dropped"]] for record in records]
     assert dropped == [[], ["FS5031"], ["FS5031"]], lines
     assert _log(sites[2]).count("dies now") == 2 * 3
+
+
+def test_a_site_whose_policy_refuses_the_plan_takes_no_part(tmp_path):
+    """Its owner and the coordinator read which line; nothing but that has left it."""
+    simulation = tiny(rounds=1)
+    coordinator, sites, server = _deal(simulation, tmp_path)
+    (sites[2] / POLICY).write_text('[answers]\nmethods = ["supervised"]\n')
+    coordinator = replace(coordinator, num_sites=2)
+    log = coordinator.folder / "coordinator.log"
+    with coordinator.serving(), running_sites(sites, server):
+        coordinator.submit()
+        coordinator.wait(print)
+        _until(lambda: "FS6101" in log.read_text(), seconds=120)
+    line = "stages.1 is of semianagg (answers.methods in site-policy.toml, line 2)"
+    assert f"FS6101 this site's policy refuses the plan: {line}" in log.read_text()
+    assert line in (sites[2] / "flower/refused.log").read_text()
+    present = [sorted(record["clients"]) for record in _records(tmp_path)]
+    assert present == [["0"], ["0", "1"]]
+    policies = json.loads((coordinator.folder / "run/manifest.json").read_text())
+    assert policies["site_policies"] == {k: Policy().sha256 for k in ("0", "1")}
+    left = [{line["field"] for line in read_log(site)} for site in sites]
+    assert left[2] == {"failure.code", "failure.reason"}
+    assert {"weights", "statistics.diversity", "num_labeled"} <= left[1]
+    model = read_weights(coordinator.folder / "run/model.safetensors")
+    answers = [line for line in read_log(sites[0]) if line["field"] == "weights"]
+    size = sum(v.numel() * v.element_size() for v in model.values())
+    assert [line["bytes"] for line in answers] == [size, size]
 
 
 def test_a_key_cannot_be_another_site(tmp_path):

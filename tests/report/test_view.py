@@ -10,7 +10,7 @@ import pytest
 
 from fedsemi.report.run import read_run
 from fedsemi.report.view import view_of, weakest
-from fedsemi.runs.records import Cut, Notice
+from fedsemi.runs.records import Cut, Notice, Spent
 
 
 def test_client_nines_share_appears_under_nine(make_run) -> None:
@@ -162,3 +162,15 @@ def test_all_weakest_classes_are_named_the_first_of_many() -> None:
     assert many.startswith("class 0, class 1, ")
     assert many.endswith("class 11 and 8 more (20 of 20 classes): recall 0.0 %")
     assert weakest(None, None) == "–"
+
+
+def test_what_was_given_away_is_told_after_every_round(make_run) -> None:
+    run = read_run(make_run())
+    assert view_of([run])["runs"][0]["privacy"] is None
+    spent = [Spent(r + 1.0, 1e-5, 0.1, "model") for r in range(3)]
+    run.records[:] = [
+        replace(r, privacy=s) for r, s in zip(run.records, spent, strict=True)
+    ]
+    told = view_of([run])["runs"][0]["privacy"]
+    assert told["epsilons"] == [1.0, 2.0, 3.0]
+    assert (told["epsilon"], told["delta"], told["covers"]) == (3.0, 1e-5, "model")

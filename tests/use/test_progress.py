@@ -10,10 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedsemi.client.evaluate import Metrics
-from fedsemi.runs.records import ClientRecord, Rejection, RoundRecord
+from fedsemi.runs.records import ClientRecord, Rejection, RoundRecord, Spent
 from fedsemi.simulation.build import Simulation
 from fedsemi.text.screen import Screen
-from fedsemi.use.progress import Progress, bar, client_table, duration, incidents
+from fedsemi.use.progress import (
+    Progress,
+    bar,
+    client_table,
+    duration,
+    given_away,
+    incidents,
+)
 
 
 def client(contribution: float, **more: Any) -> ClientRecord:
@@ -149,3 +156,11 @@ def test_on_a_terminal_one_screen_is_redrawn_and_then_gone(
     assert isinstance(console.file, StringIO)
     text = console.file.getvalue()
     assert "a[b]\\n" in text and "round 1/2" in text and "100.0%" in text
+
+
+def test_what_was_given_away_is_told_with_what_it_covers() -> None:
+    assert given_away(record()) == ""
+    whole = record(privacy=Spent(3.2101, 1e-5, 0.8, "model"))
+    assert given_away(whole) == " ε 3.21"
+    part = record(privacy=Spent(0.5, 1e-5, 0.02, "statistics"))
+    assert given_away(part) == " ε 0.5 of statistics alone"

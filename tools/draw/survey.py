@@ -12,7 +12,7 @@ import grimp
 
 PACKAGE = "fedsemi"
 NOUNS, WORDS = "the nouns", "words that everybody needs"
-_NOUNS = ("method", "engine", "state", "contributions")
+_NOUNS = ("method", "engine", "state", "contributions", "sums")
 _SMALL = ("text", "plugins")
 """Rooms that are drawn as one with the files beside them, on the lowest floor."""
 _INNER = {"deployment": ("site", "coordinator", "one_machine")}

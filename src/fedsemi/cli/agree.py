@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +13,9 @@ from fedsemi.deployment.site.agreement import (
     Agreement,
     described,
     read_agreed,
-    read_plan,
 )
+from fedsemi.deployment.site.plan import read_plan
+from fedsemi.deployment.site.policy import read_policy
 from fedsemi.errors import ConfigError
 from fedsemi.text.screen import say
 
@@ -33,26 +35,33 @@ def agree(
 ) -> None:
     """Agree to a plan for the site of a folder; without a plan, show what is agreed.
 
-    The site then answers to this plan alone. One that was never told a plan agrees to
-    the first that a coordinator brings, if it is within the bounds and names no code
-    from outside fedsemi: such a plug-in runs only where it is allowed by name.
+    The site then answers to this plan alone, as far as its policy lets it, see `fedsemi
+    site policy`. One that was never told a plan agrees to the first that a coordinator
+    brings, if the policy lets it and it names no code from outside fedsemi: such a
+    plug-in runs only where it is allowed by name.
 
     Example: fedsemi agree site-0 plan.json
     """
-    site = read_site(folder)
     if plan is None:
+        read_site(folder)
         say(standing(folder))
         return
-    try:
-        blueprint = read_plan(plan.read_bytes(), allow or [])
-    except OSError as error:
-        raise ConfigError(f"cannot read '{plan}': {error.strerror}", "FS4001") from None
-    agreement = Agreement(folder, blueprint, site)
+    agreement = proposed(folder, plan, allow or [])
     if beyond_bounds:
-        for problem in agreement.bounds.outside(blueprint, site.client):
-            say(f"beyond the bounds: {problem}")
+        for problem in agreement.policy.beyond(agreement.blueprint, agreement.site):
+            where = agreement.policy.place(problem.rule)
+            say(f"beyond the bounds: {problem.why} ({where})")
     agreement.agree("fedsemi agree", beyond_bounds)
     say(standing(folder))
+
+
+def proposed(folder: Path, plan: Path, allow: Collection[str]) -> Agreement:
+    """Read a plan that the owner of a site holds in hand."""
+    site, policy = read_site(folder), read_policy(folder)
+    try:
+        return Agreement(folder, read_plan(plan.read_bytes(), policy, allow), site)
+    except OSError as error:
+        raise ConfigError(f"cannot read '{plan}': {error.strerror}", "FS4001") from None
 
 
 def standing(folder: Path) -> str:
@@ -60,7 +69,7 @@ def standing(folder: Path) -> str:
     agreed = read_agreed(folder)
     if agreed is None:
         return (
-            "agreed to no plan yet: the first one within the bounds that a coordinator "
+            "agreed to no plan yet: the first one within the policy that a coordinator "
             "brings will count; `fedsemi agree` names it beforehand"
         )
     return f"agreed to {described(agreed)}"

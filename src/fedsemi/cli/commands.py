@@ -7,6 +7,7 @@ for help or makes a typing slip.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,16 @@ class Entry:
     name: str
     place: str
     help: str
+    parts: tuple[Entry, ...] = ()
+    """Commands below this one, which does something by itself as well."""
+
+    @property
+    def function(self) -> Callable[..., None]:
+        """What carries the command out, imported now."""
+        module, function = self.place.split(":")
+        found = importlib.import_module(f"fedsemi.cli.{module}")
+        carried_out: Callable[..., None] = getattr(found, function)
+        return carried_out
 
 
 PANELS: dict[str, tuple[Entry, ...]] = {
@@ -180,8 +191,21 @@ PANELS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "site",
-            "deployment:site",
+            "site:site",
             "Work for a coordinator with the images of one folder, until stopped.",
+            (
+                Entry(
+                    "policy",
+                    "site:policy",
+                    "Write a site's policy, or check it, and say which lines a plan "
+                    "breaks.",
+                ),
+                Entry(
+                    "egress",
+                    "site:egress",
+                    "Say what a plan takes away from a site, or what has left it.",
+                ),
+            ),
         ),
         Entry(
             "agree",
@@ -209,14 +233,17 @@ class Late(TyperCommand):
     @cached_property
     def real(self) -> click.Command:
         """The command itself, imported now."""
-        module, function = self.entry.place.split(":")
         app = typer.Typer(
             add_completion=False,
             rich_markup_mode="markdown",
             pretty_exceptions_enable=False,
         )
-        found = importlib.import_module(f"fedsemi.cli.{module}")
-        app.command(self.entry.name)(getattr(found, function))
+        if not self.entry.parts:
+            app.command(self.entry.name)(self.entry.function)
+        else:
+            app.callback(invoke_without_command=True)(self.entry.function)
+            for part in self.entry.parts:
+                app.command(part.name)(part.function)
         listen_as_usual()
         return get_command(app)
 

@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 from rich.table import Column, Table
 
-from fedsemi.cli.agree import standing
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides, require_flower
 from fedsemi.client.findings import with_findings
 from fedsemi.config.experiment import Experiment, Stage, load_config
 from fedsemi.config.files import read_settings
+from fedsemi.config.privacy import said_of
 from fedsemi.data.augment import pre_size
 from fedsemi.data.folder import read_site
 from fedsemi.data.site import Site, read_id, write_site, write_test_set
@@ -59,6 +59,8 @@ def _load_guarded(config: Path, overrides: Sequence[str]) -> Experiment:
         typer.echo("guard on, as the config does not say ([guard] enabled)")
     elif not experiment.guard.enabled:
         typer.echo("guard off, as the config says: every site is trusted")
+    if experiment.privacy.masked:
+        typer.echo(said_of(experiment.privacy, experiment.guard))
     return experiment
 
 
@@ -175,31 +177,6 @@ def server(
         again = typed("fedsemi", "server", folder)
         raise Interrupted(f"stopped; continue with `{again}`") from None
     say(f"done; model and records in {folder / 'run'}")
-
-
-def site(
-    data: Annotated[Path, typer.Option(help="The site's folder.")],
-    server: Annotated[str, typer.Option(help="host:port of the coordinator.")] = (
-        "127.0.0.1:9092"
-    ),
-    key: Annotated[Path | None, typer.Option(help="Private key of the site.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, mps.")] = None,
-) -> None:
-    """Work for a coordinator with the images of one folder, until stopped.
-
-    Example: fedsemi site --data trial/site-0 --server coordinator.example.org:9092
-    """
-    require_flower()
-    from fedsemi.deployment.processes import end_on_sigterm
-    from fedsemi.deployment.site.node import Node
-
-    end_on_sigterm()
-    say(standing(data))
-    say(f"working for {server}; log in {data / 'flower'}; Ctrl-C stops")
-    try:
-        Node(data, server, key, device).work(say)
-    except KeyboardInterrupt:
-        typer.echo("stopped")
 
 
 def federation(

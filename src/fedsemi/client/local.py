@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from fedsemi.data.client import Batch, Client, batches
-from fedsemi.messages import Memory, Task, Update
+from fedsemi.messages import Memory, Task, Update, Weights
 from fedsemi.models import Classifier
 from fedsemi.models.copying import copied
 from fedsemi.objectives.base import Objective
@@ -47,6 +47,10 @@ def answer(
         tune(student, optimizer)
     epochs = learn(bench, student, teacher, objective, optimizer)
     losses = list(between(epochs, student) if between else epochs)
+    statistics: Weights = {k: v.cpu() for k, v in objective.statistics().items()}
+    if setup.statistics_noise is not None:
+        high = float(1 + setup.model.signed_features)
+        statistics = setup.statistics_noise.added(statistics, high, task)
     update = Update(
         client=task.client,
         round=task.round,
@@ -54,7 +58,7 @@ def answer(
         num_labeled=client.num_labeled,
         num_unlabeled=client.num_unlabeled,
         num_pseudo=objective.num_pseudo,
-        statistics={k: v.cpu() for k, v in objective.statistics().items()},
+        statistics=statistics,
         metrics={"loss": losses[-1], **objective.metrics()},
         group=task.group,
     )

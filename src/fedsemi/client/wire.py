@@ -11,9 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from fedsemi.client.findings import sizes_of
 from fedsemi.errors import ProtocolError
-from fedsemi.messages import Task, Update
+from fedsemi.messages import Task, Update, Weights
 from fedsemi.method import Method
 from fedsemi.objectives.calibration import EDGES, PREFIX
 from fedsemi.weights import num_bytes
@@ -84,7 +87,8 @@ def check_declared(
             fits = len(numbers) == declared.findings[name]
             finite = all(map(math.isfinite, numbers))
             _require(fits and finite, f"the findings '{name}' = {numbers}")
-    for name in update.weights.keys() ^ task.weights.keys():
+    due = task.weights.keys() if method.sends_model else set()
+    for name in update.weights.keys() ^ due:
         _require(False, f"the weights '{name}' without being asked")
     for name, sent in update.weights.items():
         asked = task.weights[name]
@@ -94,23 +98,63 @@ def check_declared(
 
 def fields_of(update: Update) -> Iterator[Field]:
     """List what an update holds, with the bytes of the values themselves."""
-    tensors = update.weights.values()
-    size = num_bytes(update.weights)
-    numbers = sum(tensor.numel() for tensor in tensors)
-    kind = f"{numbers:,} numbers in {len(update.weights)} tensors"
-    yield Field("weights", kind, size, "the model after local training")
-    for name, meaning in _NUMBERS.items():
-        yield Field(name, "integer", 8, meaning)
+    yield from _always(update.weights)
     for name, tensor in update.statistics.items():
-        kind = f"{str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)}"
-        size = num_bytes({name: tensor})
-        yield Field(f"statistics.{name}", kind, size, "read by the server")
+        yield _statistic(name, tensor)
     for name in update.metrics:
-        yield Field(f"metrics.{name}", "number", 8, "for the log only")
+        yield _metric(name)
     if update.findings is not None:
         for name, found in update.findings.by_name().items():
-            kind = f"{len(found)} numbers" if len(found) > 1 else "number"
-            yield Field(f"findings.{name}", kind, 8 * len(found), _FINDINGS[name])
+            yield _finding(name, len(found))
+
+
+def expected_fields(
+    method: Method[Any], weights: Weights, num_classes: int, holds_out: bool
+) -> Iterator[Field]:
+    """List what an update may hold at most, before there is one.
+
+    Args:
+        method: What it declares is what its updates hold.
+        weights: All tensors that travel.
+        num_classes: C.
+        holds_out: Whether the site holds labeled images out and reports on them.
+    """
+    declared = declared_by(method, num_classes)
+    yield from _always(weights if method.sends_model else {})
+    numbers = sum(tensor.numel() for tensor in weights.values())
+    for name, statistic in method.statistics.items():
+        # A masked sum of the model has as many numbers as the model.
+        size = statistic.size if method.sends_model else min(statistic.size, numbers)
+        dtype = statistic.dtype or torch.float32
+        yield _statistic(name, torch.empty(size, dtype=dtype, device="meta"))
+    for name in sorted(declared.metrics):
+        yield _metric(name)
+    for name, size in declared.findings.items() if holds_out else ():
+        yield _finding(name, size)
+
+
+def _always(weights: Weights) -> Iterator[Field]:
+    numbers = sum(tensor.numel() for tensor in weights.values())
+    kind, size = f"{numbers:,} numbers in {len(weights)} tensors", num_bytes(weights)
+    if weights:  # which a step of a masked sum does not have
+        yield Field("weights", kind, size, "the model after local training")
+    for name, meaning in _NUMBERS.items():
+        yield Field(name, "integer", 8, meaning)
+
+
+def _statistic(name: str, tensor: Tensor) -> Field:
+    kind = f"{str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)}"
+    size = num_bytes({name: tensor})
+    return Field(f"statistics.{name}", kind, size, "read by the server")
+
+
+def _metric(name: str) -> Field:
+    return Field(f"metrics.{name}", "number", 8, "for the log only")
+
+
+def _finding(name: str, size: int) -> Field:
+    kind = f"{size} numbers" if size > 1 else "number"
+    return Field(f"findings.{name}", kind, 8 * size, _FINDINGS[name])
 
 
 def _require(holds: bool, what: str) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fedsemi.config.experiment import Experiment, Stage, make_experiment
 from fedsemi.config.method_settings import method_settings
 from fedsemi.config.plugged import check_plugins, plugins_of
+from fedsemi.config.privacy import check_statistics, masked
 from fedsemi.data.augment import Views
 from fedsemi.errors import ConfigError, StorageError
 from fedsemi.messages import Weights
@@ -19,7 +20,7 @@ from fedsemi.method import Method
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
 from fedsemi.models.precision import check_precision
-from fedsemi.objectives.workbench import Setup
+from fedsemi.objectives.workbench import Setup, StatisticsNoise
 from fedsemi.seeds import seed_of
 from fedsemi.storage import read_weights
 from fedsemi.text.json_text import parsed_object
@@ -35,6 +36,8 @@ class Blueprint:
     model: ModelSpec
     views: Views
     class_names: tuple[str, ...]
+    secret: bytes = field(default=b"", repr=False, kw_only=True)
+    """What noise is made from where nobody else may know it; never written down."""
 
     def setup(self, stage: Stage) -> Setup:
         """Return what the stage's method is built from."""
@@ -47,6 +50,15 @@ class Blueprint:
             experiment.device,
             experiment.precision,
             stage.rounds,
+            self._statistics_noise(),
+        )
+
+    def _statistics_noise(self) -> StatisticsNoise | None:
+        privacy = self.experiment.privacy
+        if not privacy.statistics_noise:
+            return None
+        return StatisticsNoise(
+            privacy.statistics_noise, privacy.statistics_clip, self.secret
         )
 
     def method(self, stage: Stage) -> Method[Any]:
@@ -55,7 +67,12 @@ class Blueprint:
         settings = method_settings(stage.method, stage.settings)
         maker: Any = METHODS[stage.method]
         method: Method[Any] = maker(self.setup(stage), **settings)
-        return method
+        privacy = self.experiment.privacy
+        check_statistics(privacy, method)
+        if not privacy.masked or (privacy.plain_warm_up and method.labels_only):
+            return method
+        # Sites may compute elsewhere, and yet follow the same plan.
+        return masked(method, privacy, self.on("cpu").sha256, self.secret)
 
     def initial_weights(self) -> Weights:
         """Return the weights that the first stage begins with."""
@@ -74,7 +91,8 @@ class Blueprint:
     def on(self, device: str) -> Blueprint:
         """Return the same blueprint, computed elsewhere."""
         experiment = self.experiment.model_copy(update={"device": device})
-        return Blueprint(experiment, self.model, self.views, self.class_names)
+        names, secret = self.class_names, self.secret
+        return Blueprint(experiment, self.model, self.views, names, secret=secret)
 
     def work(self, workers: int) -> list[float]:
         """Compare the rounds of the stages by their work; here nothing is known."""

@@ -89,6 +89,11 @@ def meant(word: str) -> list[str]:
     return [s.path for _, found in sections() for s in found if s.fits(word)]
 
 
+def fields_in(kind: type[Any]) -> list[Described]:
+    """Describe the settings of a class that is no part of a config."""
+    return list(_flat(kind, ""))
+
+
 def method_settings_of(method: type[Method[Any]]) -> list[Described]:
     """Describe a method's own settings, those of [[stages]]."""
     names = {field.name for field in method.settings()}

@@ -14,6 +14,7 @@ from fedsemi.config.explain import explained, known, unknown_key
 from fedsemi.config.files import find_config, read_settings
 from fedsemi.config.method_settings import parsed, settings_model
 from fedsemi.config.naming import sha256_of
+from fedsemi.config.privacy import PrivacySettings, check_noise, check_privacy
 from fedsemi.config.protection import GUARD_RULES, AlarmSettings, GuardSettings
 from fedsemi.data.arrays import ARRAYS
 from fedsemi.data.datasets import DATASETS, refuse_unusable
@@ -143,6 +144,7 @@ class Experiment(_Settings):
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
     guard: GuardSettings = Field(default_factory=GuardSettings)
     alarms: AlarmSettings = Field(default_factory=AlarmSettings)
+    privacy: PrivacySettings = Field(default_factory=PrivacySettings)
     stages: list[Stage] = Field(min_length=1)
     start: str | None = None
     """A model.safetensors to begin with, e.g. of a warm-up that several runs share."""
@@ -193,6 +195,8 @@ def make_experiment(
     _check_sites(experiment)
     check_arrays(experiment)
     _check_partition_file(experiment)
+    check_privacy(experiment.privacy, experiment.guard, experiment.alarms)
+    check_noise(experiment.privacy, experiment.guard, experiment.alarms)
     _check_model(experiment.model)
     stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]
     for i, stage in enumerate(stages):

@@ -27,6 +27,7 @@ SERVER = "server.crt"
 SERVER_KEY = "server.key"
 SITE_KEY = "site.key"
 ENROLLED = "enrolled"
+PEERS = "peers"
 
 _Key = ec.EllipticCurvePrivateKey
 
@@ -56,6 +57,18 @@ def make_certificates(
             continue
         write_whole(enrolled, make_site_key(site_keys / SITE_KEY))
         _bind_counts(enrolled.with_suffix(".json"), site)
+    _introduce(coordinator / ENROLLED, sites)
+
+
+def _introduce(enrolled: Path, sites: Sequence[Path]) -> None:
+    """Let the sites of a trial know each other's keys, as owners would hand them over.
+
+    Masked sums are made with those alone.
+    """
+    for site in sites:
+        peers = make_folder(site / PEERS, private=True)
+        for key in enrolled.glob("*.pub"):
+            write_whole(peers / key.name, key.read_bytes())
 
 
 def _bind_counts(path: Path, site: Path) -> None:

@@ -60,6 +60,8 @@ class Order:
     The site continues from the memory of that task, so that a repeated round gives
     the same bits and an answer that came too late leaves no trace.
     """
+    sites: int = 1
+    """How many sites are in the federation, as the coordinator tells."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ class Introduction:
     torch: str
     plugins: list[str] = field(default_factory=list)
     """Source, release and name of what does not come with fedsemi."""
+    policy_sha256: str = ""
+    """Hash of the rules that the site's owner has set; none in a simulation."""
 
 
 def encode_order(order: Order) -> RecordDict:
@@ -91,6 +95,7 @@ def encode_order(order: Order) -> RecordDict:
         "seed": task.seed,
         "stage": order.stage,
         "after": order.after,
+        "sites": order.sites,
     }
     return RecordDict(
         {
@@ -104,15 +109,15 @@ def encode_order(order: Order) -> RecordDict:
 def decode_order(content: RecordDict) -> Order:
     """Read an order; raise ProtocolError if anything about it is odd."""
     _exactly(content, {"task", "weights", "broadcast"})
-    names = ("client", "round", "group", "seed", "stage", "after")
+    names = ("client", "round", "group", "seed", "stage", "after", "sites")
     numbers = _integers(content["task"], names)
-    stage, after = numbers.pop("stage"), numbers.pop("after")
+    beside = {name: numbers.pop(name) for name in ("stage", "after", "sites")}
     task = Task(
         weights=decode_tensors(content["weights"]),
         broadcast=decode_tensors(content["broadcast"]),
         **numbers,
     )
-    return Order(task, stage, after)
+    return Order(task, **beside)
 
 
 def encode_update(update: Update) -> RecordDict:
@@ -224,17 +229,18 @@ def _tensor(name: str, shape: list[int], dtype: str, data: bytearray) -> Tensor:
 def num_bytes(content: RecordDict) -> int:
     """Add up the bytes of all that travels: arrays, numbers, names and texts."""
     return sum(
-        len(name) + sum(_size(key) + _size(value) for key, value in record.items())
+        len(name) + sum(size_of(key) + size_of(value) for key, value in record.items())
         for name, record in content.items()
     )
 
 
-def _size(value: object) -> int:
+def size_of(value: object) -> int:
+    """Count the bytes of one value."""
     if isinstance(value, Array):
         about = len(value.dtype) + len(value.stype) + 8 * len(value.shape)
         return about + len(value.data)
     if isinstance(value, list):
-        return sum(map(_size, value))
+        return sum(map(size_of, value))
     return len(value) if isinstance(value, str | bytes) else 8
 
 

@@ -16,9 +16,15 @@ from fedsemi.weights import digest
 
 
 def introduction_of(
-    blueprint: Blueprint, info: ClientInfo, class_names: tuple[str, ...]
+    blueprint: Blueprint,
+    info: ClientInfo,
+    class_names: tuple[str, ...],
+    policy_sha256: str = "",
 ) -> Introduction:
-    """Describe a site; the server compares with its own description."""
+    """Describe a site; the server compares with its own description.
+
+    It has no say in the policy, whose hash it notes.
+    """
     stages = blueprint.experiment.stages
     anchors = [blueprint.method(s).anchor_sha256 for s in stages]
     return Introduction(
@@ -32,6 +38,7 @@ def introduction_of(
         fedsemi=version("fedsemi"),
         torch=str(torch.__version__),
         plugins=_plugins(blueprint),
+        policy_sha256=policy_sha256,
     )
 
 

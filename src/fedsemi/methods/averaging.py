@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Self
@@ -22,6 +23,7 @@ from fedsemi.objectives.workbench import Setup
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.settings import Count, Share
 from fedsemi.state import ServerState
+from fedsemi.sums import Sums
 
 ANY_LEARNER = "any, see `learner`"
 
@@ -109,10 +111,29 @@ class SemiAveraging(Averaging):
 
     def labeled_share_in(self, updates: Sequence[Update]) -> float:
         """Return the labeled share of the round that these updates answer."""
-        if self.labeled_share_end is None or not updates:
+        return (
+            self.labeled_share_of(updates[0].round) if updates else self.labeled_share
+        )
+
+    def two_sums(
+        self,
+        unlabeled: Callable[[Update], Tensor],
+        size: int = 1,
+        most: float = math.inf,
+    ) -> Sums:
+        """Write the mean as sums: of labels, and of claims to the unlabeled part."""
+        return Sums(_num_labeled, unlabeled, self.labeled_share_of, size, most)
+
+    def labeled_share_of(self, round: int) -> float:
+        """Return the labeled share of a round."""
+        if self.labeled_share_end is None:
             return self.labeled_share
-        done = min(updates[0].round / self.ramp_rounds, 1.0)
+        done = min(round / self.ramp_rounds, 1.0)
         return (1 - done) * self.labeled_share + done * self.labeled_share_end
+
+
+def _num_labeled(update: Update) -> float:
+    return update.num_labeled
 
 
 def draw_clients(state: ServerState, participation: float) -> Sequence[ClientInfo]:

@@ -17,6 +17,7 @@ from torch import Tensor
 from fedsemi.client.local import answer, frozen
 from fedsemi.contributions import by_data_size, statistic
 from fedsemi.data.client import Client
+from fedsemi.errors import ConfigError
 from fedsemi.messages import (
     CLASS_COUNT,
     PSEUDO_LABEL,
@@ -40,6 +41,7 @@ from fedsemi.objectives.supervised import Supervised
 from fedsemi.objectives.workbench import Setup, Workbench, with_epochs
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.settings import Count, Positive, Share
+from fedsemi.sums import Sums
 from fedsemi.weights import blend
 
 
@@ -91,6 +93,15 @@ class CBAFed(Method[CBAFedState]):
     def statistics(self) -> Mapping[str, Statistic]:
         """What the server reads beside the models."""
         return {CLASS_COUNT: Statistic(self.setup.model.num_classes, counts=True)}
+
+    def as_sums(self) -> Sums:
+        """Refuse: a phase before the first round has no sum to hide in."""
+        raise ConfigError(
+            "cbafed cannot be masked: before the first round its server reads the "
+            "class counts of the labeled sites alone, which may be one site; use "
+            "semianagg or fedavg-semi",
+            code="FS6002",
+        )
 
     def init(
         self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0

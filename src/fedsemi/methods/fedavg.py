@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from fedsemi.contributions import by_data_size, by_supervision, uniform
 from fedsemi.messages import Update
 from fedsemi.method import Provenance
 from fedsemi.methods.averaging import ANY_LEARNER, Averaging, SemiAveraging
+from fedsemi.sums import Sums
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,10 @@ class FedAvg(Averaging):
         """Return n_k / n."""
         return by_data_size(updates)
 
+    def as_sums(self) -> Sums:
+        """Sum n_k."""
+        return Sums(lambda update: update.num_labeled + update.num_pseudo)
+
 
 @dataclass(frozen=True)
 class FedAvgSemi(SemiAveraging):
@@ -44,6 +50,10 @@ class FedAvgSemi(SemiAveraging):
         """Return Eq. 2."""
         return by_supervision(updates, self.labeled_share_in(updates))
 
+    def as_sums(self) -> Sums:
+        """Sum labels, and pseudo-labels."""
+        return self.two_sums(lambda update: torch.tensor([float(update.num_pseudo)]))
+
 
 @dataclass(frozen=True)
 class UniformSemi(SemiAveraging):
@@ -57,3 +67,9 @@ class UniformSemi(SemiAveraging):
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return equal shares of the unlabeled half."""
         return uniform(updates, self.labeled_share_in(updates))
+
+    def as_sums(self) -> Sums:
+        """Sum labels, and count the sites with unlabeled data."""
+        return self.two_sums(
+            lambda update: torch.tensor([float(update.num_unlabeled > 0)]), most=1.0
+        )

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from fedsemi.client.learners import ProbeMaker
-from fedsemi.contributions import Rule, by_diversity
-from fedsemi.messages import Task, Update
+from fedsemi.contributions import Rule, by_diversity, statistic
+from fedsemi.errors import ConfigError
+from fedsemi.messages import DIVERSITY, Task, Update
 from fedsemi.method import Provenance, Statistic
 from fedsemi.methods.averaging import ANY_LEARNER, SemiAveraging
 from fedsemi.objectives.diversity import Anchors, announced_probe, diversity_statistic
 from fedsemi.settings import Count, NotNegative
+from fedsemi.sums import MOST_DIVERSITY, Sums
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,24 @@ class SemiAnAgg(SemiAveraging):
         """Return Eq. 4."""
         share = self.labeled_share_in(updates)
         return by_diversity(updates, share, self.rule, self.sharpness)
+
+    def as_sums(self) -> Sums:
+        """Sum labels, and r_c class by class: Eq. 4 needs of r_kc nothing else."""
+        if self.rule == "released" or self.sharpness != 1:
+            raise ConfigError(
+                "semianagg cannot be masked with rule = 'released' or a sharpness: its "
+                "shares then need more than sums over sites; use rule = 'paper' or "
+                "'presence'",
+                code="FS6002",
+            )
+        classes = self.setup.model.num_classes
+        return self.two_sums(self._claims, classes, MOST_DIVERSITY)
+
+    def _claims(self, update: Update) -> Tensor:
+        if not update.num_unlabeled:
+            return torch.zeros(self.setup.model.num_classes)
+        r = statistic(update, DIVERSITY).clamp(0, MOST_DIVERSITY)
+        return (r > 0).double() if self.rule == "presence" else r
 
     @property
     def statistics(self) -> Mapping[str, Statistic]:

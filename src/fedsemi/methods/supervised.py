@@ -20,6 +20,7 @@ from fedsemi.method import Method, Provenance
 from fedsemi.objectives.supervised import Supervised
 from fedsemi.objectives.workbench import Setup
 from fedsemi.state import ServerState
+from fedsemi.sums import Sums
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class SupervisedFedAvg(Method[ServerState]):
     ) -> tuple[Update, Memory]:
         """Learn from the labeled part alone."""
         return answer(task, client.only_labeled(), memory, self.setup, Supervised)
+
+    def as_sums(self) -> Sums:
+        """Sum labels."""
+        return Sums(lambda update: update.num_labeled)
 
     def aggregate(self, state: ServerState, updates: Sequence[Update]) -> ServerState:
         """Average by the number of labels."""

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Client
-from fedsemi.messages import Weights
+from fedsemi.messages import Task, Weights
 from fedsemi.models import Classifier, ModelSpec, Output
 from fedsemi.models.precision import Precision
+from fedsemi.noise import shortened, with_noise
 from fedsemi.seeds import Streams
 from fedsemi.settings import STRICT, Count, NotNegative, Positive
 from fedsemi.weights import weights_of
@@ -56,6 +57,35 @@ Parts = Callable[[Classifier], Mapping[str, nn.Module]]
 
 
 @dataclass(frozen=True)
+class StatisticsNoise:
+    """Noise that a client adds to its statistics, see docs/privacy-budget.md."""
+
+    multiplier: float
+    """In units of `clip`."""
+    clip: float
+    """Longest vector of statistics."""
+    secret: bytes = b""
+    """What nobody else knows; in a simulation the task's seed is enough."""
+
+    def added(self, statistics: Weights, high: float, task: Task) -> Weights:
+        """Return statistics with noise, put back to where honest ones lie.
+
+        One vector of at most `clip` with noise of multiplier * clip: in the place of
+        zero it costs 1 / multiplier ** 2. Putting numbers back only uses what has been
+        released by then.
+        """
+        deviation = self.multiplier * self.clip
+        noisy = {}
+        for name, value in statistics.items():
+            short = shortened(value.double().flatten().numpy(), self.clip)
+            purpose = (name, task.seed, task.round, task.client)
+            found = with_noise(short, deviation, self.secret, *purpose)
+            kept = torch.from_numpy(found).clamp(0, high).reshape(value.shape)
+            noisy[name] = kept.to(value.dtype)
+        return noisy
+
+
+@dataclass(frozen=True)
 class Setup:
     """What every method is built from: the network, the views and how clients learn."""
 
@@ -66,6 +96,8 @@ class Setup:
     precision: Precision = "float32"
     rounds: int = 0
     """Of the stage, for methods whose last one is special; 0 if nobody knows."""
+    statistics_noise: StatisticsNoise | None = None
+    """What is done to statistics before they leave a client; nothing if None."""
 
     def first_parts(self, weights: Weights, parts: Parts | None) -> Weights:
         """Return the weights with which the parts beside this classifier start."""

@@ -64,6 +64,7 @@ def _run_view(run: Run) -> dict[str, Any]:
         "result": (run.summary.get("result") or {}),
         "num_tests": len(run.last_tests()),
         "rounds": _rounds(run.records),
+        "privacy": _privacy(run.records),
         "recall": _last_recall(run.records),
         "weakest": weakest(_last_recall(run.records), run.analysis.get("class_names")),
         "label_gaps": run.analysis.get("label_gaps") or [],
@@ -101,6 +102,15 @@ def _rounds(records: Sequence[RoundRecord]) -> dict[str, list[Any]]:
         "seconds": [round(record.seconds, 2) for record in records],
         "validation": [_short(each.accuracy if each else None) for each in held],
     }
+
+
+def _privacy(records: Sequence[RoundRecord]) -> dict[str, Any] | None:
+    """Say what was given away, after every round and in all; None without noise."""
+    last = records[-1].privacy if records else None
+    if last is None:
+        return None
+    spent = [record.privacy.epsilon if record.privacy else None for record in records]
+    return asdict(last) | {"epsilons": [_short(each) for each in spent]}
 
 
 def _cuts(records: Sequence[RoundRecord]) -> list[dict[str, Any]]:

@@ -69,6 +69,11 @@ class Checkpoint:
         """The global model."""
         return decode_tensors(self._state["fields"]["weights"], self._server)
 
+    @property
+    def spent(self) -> float:
+        """What all rounds so far have cost; nothing before there was an account."""
+        return float(self._state["fields"].get("spent", 0.0))
+
     def state(self, like: S) -> S:
         """Return the server's state, which is of the type of `like`."""
         return decode(self._state, self._server, like)

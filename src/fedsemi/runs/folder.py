@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -152,6 +153,11 @@ class RunFolder:
         self._generations.keep_only_newest()
         return summary
 
+    def note(self, name: str, content: object) -> None:
+        """Add to the manifest what is known only once the run has begun."""
+        known = read_json(self.path / "manifest.json")
+        self._write_json("manifest.json", {**known, name: content})
+
     def close(self) -> None:
         """Let other processes have the folder."""
         self._lock.release()
@@ -241,10 +247,12 @@ def summarize(records: Sequence[RoundRecord]) -> dict[str, Any]:
     """Summarize a run: for each stage its last round, last ten and best round."""
     stages = sorted({record.stage for record in records if record.test})
     found = [_summarize_stage([r for r in records if r.stage == n]) for n in stages]
+    spent = records[-1].privacy if records else None
     return {
         "seconds": sum(record.seconds for record in records),
         "stages": found,
         "result": found[-1] if found else None,
+        **({"privacy": asdict(spent)} if spent else {}),
     }
 
 

@@ -66,6 +66,20 @@ class ClientRecord:
 
 
 @dataclass(frozen=True)
+class Spent:
+    """What a run has given away of any one site so far, see `fedsemi.accounting`."""
+
+    epsilon: float
+    delta: float
+    cost: float
+    """What adds up from round to round."""
+    covers: str
+    """Of what this is told: the model, or the statistics alone."""
+    stops: str | None = None
+    """Why this is the last round, if it is not the plan's."""
+
+
+@dataclass(frozen=True)
 class RoundRecord:
     """One line of metrics.jsonl, see `reading.read_records`; rounds count from one.
 
@@ -99,6 +113,8 @@ class RoundRecord:
     """Accuracy of further models of the round, such as IsoFed's labeled mean."""
     guard: bool | None = None
     """Whether the guard was on; older records leave it to the config beside them."""
+    privacy: Spent | None = None
+    """What was given away so far, where there is noise."""
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
@@ -108,6 +124,8 @@ class RoundRecord:
     def as_json(self) -> dict[str, Any]:
         """Lay the record out flat, with the clients by id."""
         content = asdict(self)
+        if self.privacy is None:
+            del content["privacy"]
         test = content.pop("test") or {}
         clients = {str(id): record for id, record in content.pop("clients").items()}
         for scores in (test, content["running_mean"] or {}):

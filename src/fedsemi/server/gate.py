@@ -70,6 +70,8 @@ class Gate:
     """Whether unlabeled clients count by pseudo-labels; a round without is noted."""
     evidence: Evidence = field(default_factory=Evidence)
     """What the guard holds replies against."""
+    sees_models: bool = True
+    """Whether replies bring models; under masks there is no step to look at."""
 
     def admitted(self, tasks: Sequence[Task], state: GateState) -> Sequence[Task]:
         """Leave out the tasks of clients in quarantine."""
@@ -95,7 +97,8 @@ class Gate:
         round = tasks[0].round if tasks else 0
         replies, dropped = self._sifted(self.admitted(tasks, state), updates, infos)
         dropped = [replace(each, round=round) for each in dropped]
-        state, idle = _watched(state, replies, round)
+        watched = replies if self.sees_models else []
+        state, idle = _watched(state, watched, round)
         state, jailed = _judged(state, dropped, round)
         ruling = self.guard.rule(replies, state.guard, self.evidence)
         passed = [reply.update for reply in ruling.replies]
@@ -130,7 +133,8 @@ class Gate:
                 if task is None:
                     raise Refused("FS2106", "was not asked for this")
                 info = infos[task.client]
-                good.append(checked(update, task, info, self.statistics))
+                whole = self.sees_models
+                good.append(checked(update, task, info, self.statistics, whole))
             except Refused as refused:
                 known = type(update.client) is int and update.client in infos
                 client = update.client if known else None
@@ -183,8 +187,14 @@ def gate_of(blueprint: Blueprint, method: Method[Any]) -> Gate:
         partial(held_out_accuracy, num_classes=blueprint.model.num_classes),
         blueprint.experiment.alarms,
     )
-    guard = Guard.of(blueprint.experiment.guard)
-    return Gate(guard, method.statistics, method.pseudo_labels, evidence)
+    sees = method.sends_model
+    guard = replace(Guard.of(blueprint.experiment.guard), sees_steps=sees)
+    statistics = dict(method.statistics)
+    if blueprint.experiment.privacy.statistics_noise:
+        # What was zero may be above it now.
+        for name, each in statistics.items():
+            statistics[name] = replace(each, of_pseudo_labels=False)
+    return Gate(guard, statistics, method.pseudo_labels, evidence, sees)
 
 
 def _shares_of(method: Method[Any]) -> Callable[[Sequence[Update]], Tensor]:

@@ -53,6 +53,9 @@ class Ruling:
 class Guard(GuardSettings):
     """The settings at work; what the guard remembers is in the gate's state."""
 
+    sees_steps: bool = True
+    """Whether there are single steps to bound; if not, only models are judged."""
+
     @classmethod
     def of(cls, settings: GuardSettings) -> Self:
         """Make the guard that a config asks for."""
@@ -68,6 +71,8 @@ class Guard(GuardSettings):
         if verdict == "worse":
             told = _told_return(state, replies[0].task.round)
             return Ruling(replies, state, tuple(told), verdict=verdict)
+        if not self.sees_steps:
+            return Ruling(replies, state, verdict=verdict)
         return replace(self._bounded(replies, state, evidence), verdict=verdict)
 
     def _bounded(

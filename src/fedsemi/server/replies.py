@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fedsemi.errors import FedSemiError
 from fedsemi.messages import ClientInfo, Findings, Task, Update
 from fedsemi.method import Statistic
 from fedsemi.text.printable import printable
@@ -44,9 +45,13 @@ class Reply:
 
 
 def checked(
-    update: Update, task: Task, info: ClientInfo, needed: Mapping[str, Statistic]
+    update: Update,
+    task: Task,
+    info: ClientInfo,
+    needed: Mapping[str, Statistic],
+    with_model: bool = True,
 ) -> Reply:
-    """Check one reply against the task that it answers.
+    """Check one reply against the task that it answers; under masks it has no model.
 
     Raises:
         Refused: Something does not fit.
@@ -54,7 +59,9 @@ def checked(
     if type(update.round) is not int or update.round != task.round:
         raise Refused("FS2106", f"is for round {update.round!r}")
     try:
-        norm = step_length(update.weights, task.weights)
+        norm = step_length(update.weights, task.weights if with_model else {})
+        if not with_model and not update.statistics:
+            raise Refused("FS2101", "has no part of the masked sum")
         statistics = _checked_statistics(update.statistics, needed, info)
         counts = _checked_counts(update, info)
         _check_claims(statistics, needed, counts["num_pseudo"], info)
@@ -62,6 +69,8 @@ def checked(
         findings = _finite_findings(update.findings)
     except Refused:
         raise
+    except FedSemiError as error:
+        raise Refused("FS2105", str(error.args[0])) from error
     except Exception as error:  # the content is a stranger's: anything may happen
         raise Refused("FS2105", f"cannot be read: {type(error).__name__}") from error
     inflated = any(getattr(update, name) > count for name, count in counts.items())
@@ -146,6 +155,8 @@ def _checked_statistic(
 ) -> Tensor:
     if not isinstance(value, Tensor) or value.is_complex():
         raise Refused("FS2102", f"has no numbers for '{name}'")
+    if spec.dtype is not None:
+        return _checked_part(name, value, spec)
     if not torch.isfinite(value).all():
         raise Refused("FS2103", f"has non-finite values in '{name}'")
     if value.shape != (spec.size,) or not value.is_floating_point():
@@ -161,6 +172,16 @@ def _checked_statistic(
     if spec.counts and (total := float(value.double().sum())) > most:
         raise Refused("FS2104", f"counts {total:g} samples in '{name}', has {most}")
     return value.clamp(spec.low, spec.high)  # rounding, below the tolerance
+
+
+def _checked_part(name: str, value: Tensor, spec: Statistic) -> Tensor:
+    """Check what belongs to a masked sum; what it says is seen in the sum alone."""
+    fits = value.dim() == 1 and 0 < len(value) <= spec.size
+    if not fits or value.dtype != spec.dtype or value.layout != torch.strided:
+        raise Refused("FS2102", f"has {value.dtype} {list(value.shape)} for '{name}'")
+    if spec.reads is not None:
+        spec.reads(value)
+    return value
 
 
 def _checked_counts(update: Update, info: ClientInfo) -> dict[str, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, cast
 
 from fedsemi.engine import Engine
-from fedsemi.errors import ProtocolError
+from fedsemi.errors import ProtocolError, RoundFailed
 from fedsemi.messages import Answer, ClientInfo, Task, Update
 from fedsemi.method import Method
 from fedsemi.runs.records import Notice, Rejection
@@ -50,9 +50,17 @@ class Round(Generic[S]):
 
 
 def run(
-    method: Method[S], engine: Engine, state: S, rounds: int, gate: Gate | None = None
+    method: Method[S],
+    engine: Engine,
+    state: S,
+    rounds: int,
+    gate: Gate | None = None,
+    cost: float = 0.0,
 ) -> Iterator[Round[S]]:
-    """Run the method until `rounds` rounds are done, yielding after each of them."""
+    """Run the method until `rounds` rounds are done, yielding after each of them.
+
+    Each of them costs so much privacy, whatever comes of it.
+    """
     gate = gate or Gate(statistics=method.statistics)
     while state.round < rounds:
         asking = one_round(method, joined(state, engine.clients()), gate)
@@ -63,6 +71,8 @@ def run(
             except StopIteration as over:
                 done: Round[S] = over.value
                 break
+        spent = state.spent + cost
+        done = replace(done, state=replace(done.state, spent=spent)) if cost else done
         yield done
         state = done.state
 
@@ -81,7 +91,11 @@ def one_round(
         tasks = method.plan(state)
         answers = yield gate.admitted(tasks, state.gate)
         check = gate.check(tasks, answers, state.clients, state.gate)
-        state = _closed(method, before, state, check)
+        try:
+            state = _closed(method, before, state, check)
+        except RoundFailed as failed:
+            check = _failed(check, before.round, failed)
+            state = replace(_skipped(before, check), gate=check.state)
         checks.append(check)
     return Round(state, checks)
 
@@ -119,6 +133,14 @@ def _closed(method: Method[S], before: S, state: S, check: Check) -> S:
             new = replace(new, contributions=kept)
     best = replace(before, good=None) if check.verdict == "best" else state.good
     return replace(new, gate=check.state, good=best)
+
+
+def _failed(check: Check, round: int, why: RoundFailed) -> Check:
+    """Count a round as skipped for what its answers are, not for their number."""
+    reason = f"{why.args[0]}; model unchanged"
+    notices = (*check.notices, Notice(None, round, why.code, reason))
+    gate = replace(check.state, skipped=check.state.skipped + 1)
+    return replace(check, state=gate, notices=notices, quorum=False)
 
 
 def _skipped(before: S, check: Check) -> S:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -25,7 +25,9 @@ from fedsemi.objectives.workbench import Setup
 from fedsemi.runs.checkpoint import Checkpoint
 from fedsemi.runs.records import ClientRecord, RoundRecord, Step
 from fedsemi.seeds import seed_of
+from fedsemi.server.budget import Course
 from fedsemi.server.gate import gate_of
+from fedsemi.server.noised import Noised
 from fedsemi.server.protected import Protected, protected
 from fedsemi.server.rounds import Round, run
 from fedsemi.server.running_mean import WithRunningMean
@@ -61,28 +63,61 @@ def run_stages(
     open_engine: EngineMaker,
     judge: Judge,
     start: Checkpoint | None = None,
+    noise_key: bytes | None = None,
 ) -> Iterator[Step]:
     """Run all stages; the weights of one begin the next, client memory starts anew.
 
-    With a checkpoint to start from, only the rounds that it lacks are run.
+    With a checkpoint to start from, only the rounds that it lacks are run. A run whose
+    privacy budget is spent ends before its stages do.
+
+    Args:
+        blueprint: What to run.
+        open_engine: Who carries tasks out.
+        judge: What rounds are measured with.
+        start: Where to continue.
+        noise_key: A secret, where others must not know the noise; else from the seed.
     """
     first = 0 if start is None else start.cursor.stage
     weights = blueprint.initial_weights() if start is None else start.weights
+    spent = 0.0 if start is None else start.spent
+    key = noise_key or str(seed_of(blueprint.experiment.seed, "noise")).encode()
+    course = Course.of(blueprint)
+    if start is None:
+        course.check_first()
+    else:
+        course.check_continued(start.cursor.number, start.spent)
     for number in range(first, len(blueprint.experiment.stages)):
         here = start if number == first else None
-        for step in _run_stage(blueprint, number, weights, open_engine, judge, here):
-            weights = step.weights
+        done = here.cursor.round if here else 0
+        if course.stops(number, done, spent):
+            return
+        begun = Begun(number, weights, spent, key, here)
+        for step in _run_stage(blueprint, begun, open_engine, judge, course):
+            weights, spent = step.weights, step.state.spent
             yield step
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """Where a stage begins."""
+
+    number: int
+    weights: Weights
+    spent: float
+    """What earlier stages cost."""
+    noise_key: bytes
+    start: Checkpoint | None
+    """Where it continues, if in its middle."""
 
 
 def _run_stage(
     blueprint: Blueprint,
-    number: int,
-    weights: Weights,
+    begun: Begun,
     open_engine: EngineMaker,
     judge: Judge,
-    start: Checkpoint | None,
+    course: Course,
 ) -> Iterator[Step]:
+    number, start = begun.number, begun.start
     stage = blueprint.experiment.stages[number]
     if start is not None and start.cursor.round >= stage.rounds:
         return
@@ -91,18 +126,20 @@ def _run_stage(
     every = blueprint.experiment.evaluation.every
     validator = Validator.of(judge.held_out, setup)
     validate = partial(_validation, validator, seed)
-    server = protected(method, validator, blueprint.experiment.alarms)
+    server = _server_side(blueprint, method, validator, begun)
     keep = blueprint.experiment.evaluation.running_mean
     averaged = server if keep is None else WithRunningMean(server, keep)
     gate, guarded = gate_of(blueprint, method), blueprint.experiment.guard.enabled
     with open_engine(method, number) as opened:
         # The guard judges models by what labeled sites report, in simulations too.
         engine = Reporting(opened, judge.held_out, setup) if guarded else opened
-        state = _begin(method.init(weights, engine.clients(), seed), engine, start)
+        fresh = method.init(begun.weights, engine.clients(), seed)
+        state = _begin(replace(fresh, spent=begun.spent), engine, start)
         validation = validate(state)
         started = time.perf_counter()
-        for done in run(averaged, engine, state, stage.rounds, gate):
-            due = done.state.round % every == 0 or done.state.round == stage.rounds
+        last = course.last_round(number, state.round, state.spent)
+        for done in run(averaged, engine, state, last, gate, course.costs[number]):
+            due = done.state.round % every == 0 or done.state.round == last
             tester = judge if due else Judge()
             teacher, validation = validation, validate(done.state)
             # Real sites report on the model that they received.
@@ -125,9 +162,26 @@ def _run_stage(
                 running_mean=_test(tester, setup, done.state.running_mean),
                 also_tested=_test_others(tester, setup, done.state),
                 guard=guarded,
+                privacy=course.record(number, done.state.round, done.state.spent),
             )
             yield Step(record, done.state, engine.memory)
             started = time.perf_counter()
+
+
+def _server_side(
+    blueprint: Blueprint,
+    method: Method[Any],
+    validator: Validator | None,
+    begun: Begun,
+) -> Method[Any]:
+    """Return what combines the answers: the method, watched or with noise.
+
+    Under masks the sites have added the noise.
+    """
+    privacy = blueprint.experiment.privacy
+    if privacy.noise_multiplier and method.sends_model:
+        return Noised(method, privacy, begun.noise_key, begun.number)
+    return protected(method, validator, blueprint.experiment.alarms)
 
 
 def _begin(fresh: ServerState, engine: Engine, start: Checkpoint | None) -> ServerState:

@@ -94,7 +94,8 @@ class Progress:
         return (
             f"{self._title}: stage {record.stage + 1}/{len(self._rounds)} "
             f"{record.method} round {record.round}/{record.rounds} "
-            f"accuracy {self._accuracy(record)} {record.seconds:.1f} s "
+            f"accuracy {self._accuracy(record)}{given_away(record)} "
+            f"{record.seconds:.1f} s "
             f"left {duration(self.seconds_left(record))}"
             f"{incidents(record)}"
         )
@@ -132,7 +133,7 @@ class Progress:
             f"left {duration(self.seconds_left(record))}",
         )
         curve = sparkline([accuracy for _, accuracy in self._tests])
-        tested = f"accuracy {self._accuracy(record)} {curve}"
+        tested = f"accuracy {self._accuracy(record)}{given_away(record)} {curve}"
         told = Text(incidents(record).strip(), style="yellow")
         parts: list[RenderableType] = [head, done, Text(tested)]
         parts += [told] if told else []
@@ -173,6 +174,15 @@ def incidents(record: RoundRecord) -> str:
     )
     dropped = f", {len(record.dropped)} dropped ({why})" if why else ""
     return f" {used}{dropped}"
+
+
+def given_away(record: RoundRecord) -> str:
+    """Say what was given away of any one site so far; nothing without noise."""
+    spent = record.privacy
+    if spent is None:
+        return ""
+    only = "" if spent.covers == "model" else " of statistics alone"
+    return f" ε {spent.epsilon:.3g}{only}"
 
 
 def bar(share: float, width: int) -> str:

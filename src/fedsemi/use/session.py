@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.config.privacy import said_of
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import (
@@ -94,6 +95,9 @@ def record_run(
     if folder.start is None and blueprint.experiment.start is not None:
         # Outside of what is resumable: to continue would meet the same file.
         blueprint.initial_weights()
+    if blueprint.experiment.privacy.masked:
+        told = said_of(blueprint.experiment.privacy, blueprint.experiment.guard)
+        console.print(told, soft_wrap=True, highlight=False)
     try:
         analysis = Analysis(folder.path, blueprint)
         shown = display(blueprint, title, console, workers)
@@ -108,6 +112,7 @@ def record_run(
             raise ConfigError("the stages have no rounds, so there is nothing to do")
         with one_thread():
             analysis.finish(end.weights, workers)
+        _tell_stop(last, folder, console)
         return last, folder.finish(end.weights)
     except (Interrupted, StorageError, OutOfMemory) as error:
         raise _resumable(error, folder) from error
@@ -115,6 +120,14 @@ def record_run(
         if not lacks_memory(error):
             raise
         raise _resumable(OutOfMemory("there is no memory left"), folder) from error
+
+
+def _tell_stop(last: Step | None, folder: RunFolder, console: Console) -> None:
+    """Say that a privacy budget has ended the run, if it has."""
+    spent = last.record.privacy if last else None
+    if last and spent and spent.stops:
+        text = f"{spent.stops}; the model of round {last.record.round} is in"
+        console.print(f"{text} {folder.path}", soft_wrap=True, highlight=False)
 
 
 def _resumable(error: FedSemiError, folder: RunFolder) -> FedSemiError:
@@ -136,7 +149,9 @@ def _record(
             progress.show(last.record)
             bell.ring(last.record)
             record = last.record
-            due = record.round % checkpoint_every == 0 or record.round == record.rounds
+            stops = record.privacy.stops if record.privacy else None
+            over = record.round == record.rounds or stops is not None
+            due = record.round % checkpoint_every == 0 or over
             if due or stop.asked:
                 folder.save(last)
             if stop.asked:

@@ -17,7 +17,7 @@ from fedsemi import models
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import make_experiment
 from fedsemi.data.site import Site, read_site, write_site
-from fedsemi.deployment.codec import decode_update
+from fedsemi.deployment.codec import Order, decode_update
 from fedsemi.deployment.coordinator.roster import Roster
 from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.one_machine.simulate import run_on_grid
@@ -247,7 +247,7 @@ def test_asking_all_at_once_is_not_asking_more_often(honest, folder):
 
     def admitted(task):
         try:
-            agreement.admit(task, 0, 0)
+            agreement.admit(Order(task, 0, 0, 3))
         except ProtocolError as error:
             return error.code
         return "admitted"

@@ -44,7 +44,7 @@ def plan(**sections) -> Blueprint:
 
 
 def outside(blueprint: Blueprint, owns: Client) -> list[str]:
-    return list(BOUNDS.outside(blueprint, owns))
+    return [found.why for found in BOUNDS.outside(blueprint, owns)]
 
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.rglob("*.toml")), ids=lambda p: p.stem)

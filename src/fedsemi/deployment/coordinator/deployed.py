@@ -20,6 +20,7 @@ from fedsemi.deployment.coordinator.on_grid import run_on_grid
 from fedsemi.deployment.coordinator.register import Register
 from fedsemi.deployment.coordinator.roster import Roster
 from fedsemi.errors import FedSemiError, ProtocolError
+from fedsemi.noise import secret_of
 from fedsemi.runs.folder import RunFolder
 from fedsemi.server.stages import Judge
 from fedsemi.storage import write_whole
@@ -31,6 +32,8 @@ STATUS = "status.json"
 LOG = "coordinator.log"
 
 _TERMS = "submitted.json"
+_POLICIES = "site_policies"
+"""Where the manifest has the hash of each site's policy."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,15 @@ def _run(grid: Grid, terms: Terms, folder: Path, console: Console) -> None:
         roster = Roster(grid, blueprint, Register(folder))
         roster.wait_for(terms.sites, terms.join)
         judge = Judge(read_test_set(folder))
-        steps = run_on_grid(grid, blueprint, judge, roster, patience, record.start)
-        record_run(record, blueprint, steps, "federation", console)
+        record.note(_POLICIES, roster.policies)
+        secret = secret_of(folder)
+        steps = run_on_grid(
+            grid, blueprint, judge, roster, patience, record.start, secret
+        )
+        try:
+            record_run(record, blueprint, steps, "federation", console)
+        finally:
+            record.note(_POLICIES, roster.policies)  # some may have come since
 
 
 def open_run(path: Path, blueprint: Blueprint) -> RunFolder:

@@ -21,6 +21,7 @@ from fedsemi.deployment.coordinator.post import (
     BROKEN_OFF,
     LATE,
     OTHER_TASK,
+    REFUSED,
     SPARE_BYTES,
     Post,
     Refusal,
@@ -76,8 +77,11 @@ class FlowerEngine(Engine):
         self._roster = roster
         self._stage = stage
         self._patience = patience
+        self._sends_model = method.sends_model
         self._declared = declared_by(method, roster.blueprint.model.num_classes)
         self._after: dict[int, int] = {}
+        self._largest = 0
+        """Bytes of the largest order so far."""
         self._missed: Counter[int] = Counter()
         """Deadlines that a site has missed in a row."""
         self._rests: dict[int, int] = {}
@@ -134,7 +138,7 @@ class FlowerEngine(Engine):
                 asked = self._to_repeat(asked, post, broken_off, deadline)
                 done |= post
                 refused |= post.refused
-            if len(done) >= needed:
+            if len(done) >= needed or self._final(awaited, done, refused):
                 return done, self._judged(awaited, done, refused)
             time.sleep(max(0.0, min(_PAUSE, deadline - time.monotonic())))
         raise ProtocolError(
@@ -143,6 +147,20 @@ class FlowerEngine(Engine):
             f"{needed} are needed; start the coordinator again when they are back",
             code="FS2201",
         )
+
+    def _final(
+        self,
+        tasks: Mapping[int, Task],
+        done: Mapping[int, Update],
+        refused: Mapping[int, Refusal],
+    ) -> bool:
+        """Tell whether all others will refuse again, and the round is to be skipped.
+
+        What a site will not sum once it will never sum: its masks were used, or the set
+        is another one than before.
+        """
+        codes = {refused[id].code for id in tasks if id not in done and id in refused}
+        return not self._sends_model and codes == {REFUSED}
 
     def _awaited(self, tasks: Mapping[int, Task], needed: int) -> Mapping[int, Task]:
         """Leave out the sites that rest, unless there are too few others."""
@@ -162,7 +180,9 @@ class FlowerEngine(Engine):
             if id in online
         }
         sizes = (num_bytes(content) for _, content in letters.values())
-        limit = max(sizes, default=0) + SPARE_BYTES
+        # Masked numbers answer a letter, and are as many as the model that came before.
+        self._largest = max(self._largest, *sizes, 0)
+        limit = self._largest + SPARE_BYTES
         decode = partial(decode_update, limit=limit, declared=self._declared)
         post = exchange(self._grid, letters, "train", decode, deadline, limit)
         for id, update in list(post.items()):
@@ -170,7 +190,8 @@ class FlowerEngine(Engine):
                 post.refused[id] = OTHER_TASK
                 del post[id]
                 continue
-            self._after[id] = tasks[id].seed
+            if tasks[id].weights:  # a step without a model leaves no memory
+                self._after[id] = tasks[id].seed
         for id in sorted(tasks.keys() - post.keys()):
             away = Refusal(AWAY, "the site is not connected")
             reason = post.refused.setdefault(id, away)
@@ -233,7 +254,8 @@ class FlowerEngine(Engine):
 
     def _encoded(self, task: Task) -> RecordDict:
         after = self._after.get(task.client, 0)
-        return encode_order(Order(task, self._stage, after))
+        sites = len(self._roster.infos())
+        return encode_order(Order(task, self._stage, after, sites))
 
 
 def address_of(letter: Task | Update) -> tuple[int, int, int]:

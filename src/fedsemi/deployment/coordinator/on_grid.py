@@ -26,10 +26,14 @@ def run_on_grid(
     roster: Roster,
     patience: Patience = PATIENCE,
     start: Checkpoint | None = None,
+    noise_key: bytes | None = None,
 ) -> Iterator[Step]:
-    """Run all stages on the sites of a roster, or those rounds that are left."""
+    """Run all stages on the sites of a roster, or those rounds that are left.
+
+    Noise is made from a secret key, if there is one; every site knows the seed.
+    """
 
     def open_engine(method: Method[Any], stage: int) -> FlowerEngine:
         return FlowerEngine(grid, roster, method, stage, patience)
 
-    return run_stages(blueprint, open_engine, judge, start)
+    return run_stages(blueprint, open_engine, judge, start, noise_key)

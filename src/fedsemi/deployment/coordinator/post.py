@@ -26,6 +26,7 @@ SPARE_BYTES = 1 << 20
 AWAY = "FS5002"
 LATE = "FS2203"
 BROKEN_OFF = "FS5031"
+REFUSED = "FS5032"
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def _opened(reply: Message, decode: Callable[[RecordDict], T]) -> T | Refusal:
     failure = reply.content.get("failure")
     if isinstance(failure, ConfigRecord):
         said = printable(str(failure.get("reason")))
-        return Refusal("FS5032", f"the site says: {said}")
+        return Refusal(REFUSED, f"the site says: {said}")
     return decode(reply.content)
 
 

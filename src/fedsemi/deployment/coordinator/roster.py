@@ -43,6 +43,8 @@ class Roster:
         self._tries: Counter[int] = Counter()
         self._present: dict[int, bytes] = {}
         """The public key of each node that is connected."""
+        self.policies: dict[int, str] = {}
+        """The hash of each site's policy, as it introduced itself with."""
         self.refusals: list[str] = []
 
     def wait_for(self, num_sites: int, seconds: float) -> None:
@@ -82,6 +84,7 @@ class Roster:
         for node, found in sorted(post.items()):
             try:
                 self._admit(node, check_introduction(self.blueprint, found))
+                self.policies[found.client] = found.policy_sha256
             except FedSemiError as error:
                 reason = Refusal(error.code, printable(str(error.args[0]), 600))
                 post.refused[node] = reason

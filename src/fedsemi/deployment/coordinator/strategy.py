@@ -31,7 +31,7 @@ from fedsemi.deployment.coordinator.post import (
     read,
 )
 from fedsemi.deployment.coordinator.roster import Roster
-from fedsemi.errors import ProtocolError
+from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import Answer, Failure, Task, Update
 from fedsemi.seeds import seed_of
 from fedsemi.server.gate import gate_of
@@ -50,6 +50,12 @@ class MethodStrategy(Strategy):
         self._stage = blueprint.experiment.stages[stage]
         self._method = blueprint.method(self._stage)
         self._gate = gate_of(blueprint, self._method)
+        if blueprint.experiment.privacy.noise_multiplier:
+            raise ConfigError(
+                "under Flower's own loop nobody adds noise or keeps the account; use "
+                "`fedsemi server`, or privacy.noise_multiplier = 0",
+                code="FS6110",
+            )
         self._num_sites = num_sites
         self._roster: Roster | None = None
         self._state: Any = None
@@ -135,7 +141,8 @@ class MethodStrategy(Strategy):
         logger.info("stage %s: %s", self._number, self._stage.method)
 
     def _order(self, task: Task) -> Order:
-        return Order(task, self._number, self._after.get(task.client, 0))
+        after, sites = self._after.get(task.client, 0), len(self._state.clients)
+        return Order(task, self._number, after, sites)
 
     def _read(self, reply: Message) -> list[Answer]:
         """Read a reply as that of the site which was asked, whatever it says."""

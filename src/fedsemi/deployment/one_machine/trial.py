@@ -23,6 +23,8 @@ def run_trial(folder: Path, show: Callable[[str], None]) -> None:
     forget(folder / "coordinator")
     # A trial begins anew; a real coordinator never replaces a finished run.
     shutil.rmtree(folder / "coordinator" / RUN, ignore_errors=True)
+    for site in sites:  # which would sum no round a second time among others
+        shutil.rmtree(site / "memory", ignore_errors=True)
     coordinator = Coordinator(folder / "coordinator", port=processes.free_port())
     server = f"127.0.0.1:{coordinator.port}"
     with coordinator.serving(), running_sites(sites, server):

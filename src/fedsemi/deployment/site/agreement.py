@@ -1,8 +1,9 @@
 """The plan that a site has agreed to: pinned by its hash, with a count of questions.
 
-The owner of a site names the plan with `fedsemi agree`; a site that was never told one
-agrees to the first that a coordinator brings, if it is within the bounds. From then on
-it answers to no other.
+The policy is the owner's standing rule, an agreement is to one plan within it. The
+owner of a site names the plan with `fedsemi agree`; a site that was never told one
+agrees to the first that a coordinator brings, if its policy lets it. From then on it
+answers to no other, and to this one as long as the policy lets it.
 """
 
 from __future__ import annotations
@@ -15,20 +16,23 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fedsemi.config.blueprint import Blueprint, read_blueprint
+from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.plugged import plugins_of
 from fedsemi.data.site import Site
-from fedsemi.deployment.site.bounds import BOUNDS, Bounds
-from fedsemi.errors import ConfigError, ProtocolError
+from fedsemi.deployment.codec import Order
+from fedsemi.deployment.site.ledger import Ledger
+from fedsemi.deployment.site.policy import Policy, Refused, read_policy
+from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task
-from fedsemi.plugins.registry import only
+from fedsemi.method import Method
+from fedsemi.privacy.steps import LETTER
 from fedsemi.seeds import seed_of
 from fedsemi.storage import append, make_folder, remove, write_whole
 from fedsemi.text.json_text import parsed_object
-from fedsemi.text.printable import printable
 from fedsemi.weights import digest
 
 AGREED = "agreed.json"
@@ -44,14 +48,18 @@ class Agreement:
     folder: Path
     blueprint: Blueprint
     site: Site
-    bounds: Bounds = BOUNDS
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The owner's rules, as they stand now."""
+        return read_policy(self.folder)
 
     def settle(self) -> None:
         """Go by what was agreed to; agree to the first plan that is brought."""
         with _locked(self.folder):
             agreed = read_agreed(self.folder)
             if agreed is None:
-                self._within_bounds()
+                self._within_policy(beyond_bounds=False)
                 self._write("the first plan that a coordinator brought")
                 logger.warning("agreed to %s", described(_terms(self.blueprint)))
             elif agreed["plan_sha256"] != self.blueprint.sha256:
@@ -72,23 +80,24 @@ class Agreement:
                     f"to it; {_REMEDY}",
                     code="FS2132",
                 )
+            else:
+                self._within_policy(_went_beyond(agreed))
 
     def agree(self, by: str, beyond_bounds: bool = False) -> None:
         """Agree for the owner of the site, in place of whatever was agreed before."""
-        if not beyond_bounds:
-            self._within_bounds()
+        self._within_policy(beyond_bounds)
         with _locked(make_folder(self.folder, private=True)):
             remove(self._asked)
-            self._write(by)
+            self._write(by, beyond_bounds)
 
-    def admit(self, task: Task, stage: int, after: int) -> None:
+    def admit(self, order: Order) -> None:
         """Refuse a task that the plan does not hold, or that asks too often.
 
         The seed is the plan's: a coordinator that chose it could ask for the same
         images twice with different weights and compare. It follows from the group,
         too, which may not be any number either.
         """
-        stages = self.blueprint.experiment.stages
+        stages, task, stage = self.blueprint.experiment.stages, order.task, order.stage
         if not (0 <= stage < len(stages) and 0 <= task.round < stages[stage].rounds):
             raise ProtocolError(
                 f"round {task.round + 1} of stage {stage + 1} is not in the plan",
@@ -101,8 +110,20 @@ class Agreement:
         seed = seed_of(self.blueprint.experiment.seed, "stage", stage)
         if task.seed != seed_of(seed, "task", task.round, task.client, task.group):
             raise ProtocolError("the task's seed is not the plan's", code="FS2133")
-        self.bounds.check_task(self.blueprint, task, self.site.client)
-        self._count(task, stage, after)
+        self._check_company(order.sites)
+        if task.group and not self._method(stage).sends_model:
+            self._check_no_model(task)  # it trains nothing; its vault counts the rest
+            return
+        bounds = self.policy.rules.bounds
+        bounds.check_task(self.blueprint, task, self.site.client)
+        self._count(task, stage, order.after)
+
+    def _check_no_model(self, task: Task) -> None:
+        """Refuse a model in a step of a masked sum that is for letters alone."""
+        if task.weights or task.broadcast.keys() != {LETTER}:
+            raise ProtocolError(
+                "a step of a masked sum brings more than a letter", code="FS2134"
+            )
 
     def _count(self, task: Task, stage: int, after: int) -> None:
         """Note what is asked; the same question again costs nothing."""
@@ -114,42 +135,81 @@ class Agreement:
             asked = self._asked.read_text().splitlines() if self._asked.exists() else []
             if line in asked:
                 return
-            most = self._groups(stage) + self.bounds.spare
+            most = self._groups(stage) + self.policy.rules.bounds.spare
             if sum(old.startswith(round) for old in asked) >= most:
                 raise ProtocolError(
                     f"round {task.round + 1} of stage {stage + 1} was asked "
                     f"{most} times with different weights; {_REMEDY} anew",
                     code="FS2136",
                 )
+            name, ledger = f"{self.blueprint.sha256} {line}", self._ledger
+            ledger.charge_round(self.blueprint, stage, task.round, name)
             if not asked:
                 write_whole(self._asked, b"", private=True)
             append(self._asked, f"{line}\n".encode())
 
     def _groups(self, stage: int) -> int:
         """Count a round's questions: RSCFed's groups, two phases of other methods."""
-        method = self.blueprint.method(self.blueprint.experiment.stages[stage])
-        return method.questions
+        return self._method(stage).questions
+
+    def _method(self, stage: int) -> Method[Any]:
+        return self.blueprint.method(self.blueprint.experiment.stages[stage])
+
+    @property
+    def _ledger(self) -> Ledger:
+        return Ledger(self.folder, self.policy)
 
     @property
     def _asked(self) -> Path:
         return memory_folder(self.folder, self.blueprint) / _ASKED
 
-    def _within_bounds(self) -> None:
-        if self.blueprint.class_names != self.site.class_names:
+    def _check_company(self, sites: int) -> None:
+        if _went_beyond(read_agreed(self.folder) or {}):
+            return
+        if sites < self.policy.rules.bounds.sites:
+            raise ProtocolError(
+                f"this site answers in no federation of {sites} "
+                f"({self.policy.place('bounds.sites')})",
+                code="FS6102",
+            )
+
+    def _within_policy(self, beyond_bounds: bool) -> None:
+        if not beyond_bounds and self.blueprint.class_names != self.site.class_names:
             raise ProtocolError(
                 "this site does not agree to the plan: its classes are not the site's",
                 code="FS2130",
             )
-        for problem in self.bounds.outside(self.blueprint, self.site.client):
+        for broken in self.refused(beyond_bounds):
+            place = self.policy.place(broken.rule)
+            if broken.rule.startswith("bounds."):
+                raise ProtocolError(
+                    f"this site does not agree to the plan: {broken.why} ({place}); "
+                    "change the plan, or let the site's owner run `fedsemi agree "
+                    "FOLDER plan.json --beyond-bounds`",
+                    code="FS2130",
+                )
             raise ProtocolError(
-                f"this site does not agree to the plan: {problem}; change the plan, or "
-                "let the site's owner run `fedsemi agree FOLDER plan.json "
-                "--beyond-bounds`",
-                code="FS2130",
+                f"this site's policy refuses the plan: {broken.why} ({place}); change "
+                "the plan, or let the site's owner change the line",
+                code="FS6101",
             )
 
-    def _write(self, by: str) -> None:
-        content = {**_terms(self.blueprint), "agreed_by": by}
+    def refused(self, beyond_bounds: bool = False) -> Iterator[Refused]:
+        """Say which lines of the policy the plan breaks, the weightiest first."""
+        yield from self.policy.refused(self.blueprint)
+        beyond = list(self.policy.beyond(self.blueprint, self.site))
+        if not beyond_bounds:
+            yield from beyond
+        if beyond_bounds or not beyond:  # else the plan may be too large to look at
+            yield from self.policy.refused_statistics(self.blueprint)
+
+    def _write(self, by: str, beyond_bounds: bool = False) -> None:
+        content = {
+            **_terms(self.blueprint),
+            "agreed_by": by,
+            "beyond_bounds": beyond_bounds,
+            "policy_sha256": self.policy.sha256,
+        }
         text = json.dumps(content, indent=2) + "\n"
         write_whole(self.folder / AGREED, text.encode(), private=True)
 
@@ -191,31 +251,13 @@ def described(terms: Mapping[str, Any]) -> str:
     return f"plan {terms['plan_sha256'][:12]}: {'; '.join(stages)}{''.join(plugins)}"
 
 
-def read_plan(text: str | bytes, allowed: Collection[str]) -> Blueprint:
-    """Read a plan that may name no code but fedsemi's and what the owner allows.
-
-    Nothing else is even imported: a module that is installed for another purpose is
-    not for a coordinator to start. Of a foreign error only the type leaves the site.
-    """
-    try:
-        with only(frozenset(allowed)):
-            return read_blueprint(text)
-    except ConfigError as error:
-        if error.code != "FS4160":
-            raise
-        logger.warning("%s", error)
-        named = str(error.args[0]).partition(" cannot be loaded")[0]
-        kind = type(error.__cause__).__name__
-        raise ProtocolError(
-            f"{printable(named, 100)} of the plan cannot be loaded at the site "
-            f"({kind}); install it there",
-            code="FS2138",
-        ) from None
-
-
 def allowed_by(folder: Path) -> Collection[str]:
-    """Name the plug-ins whose code the owner of a site lets run there."""
+    """Name the plug-ins whose code the owner of a site agreed to let run there."""
     return set((read_agreed(folder) or {}).get("plugins", {}))
+
+
+def _went_beyond(agreed: Mapping[str, Any]) -> bool:
+    return agreed.get("beyond_bounds") is True
 
 
 def _many(count: int, thing: str) -> str:

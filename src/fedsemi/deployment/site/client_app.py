@@ -13,6 +13,7 @@ from flwr.clientapp import ClientApp
 
 from fedsemi.config.blueprint import Blueprint, read_blueprint
 from fedsemi.data.site import Site, read_site
+from fedsemi.deployment.certificates import SITE_KEY
 from fedsemi.deployment.codec import (
     decode_order,
     encode_introduction,
@@ -22,11 +23,14 @@ from fedsemi.deployment.site.agreement import (
     Agreement,
     allowed_by,
     memory_folder,
-    read_plan,
 )
 from fedsemi.deployment.site.desk import Desk
 from fedsemi.deployment.site.memory_store import MemoryStore
+from fedsemi.deployment.site.plan import read_plan
+from fedsemi.deployment.site.policy import read_policy
+from fedsemi.deployment.site.sum_desk import SumDesk
 from fedsemi.errors import ConfigError, FedSemiError
+from fedsemi.noise import secret_of
 
 logger = logging.getLogger("fedsemi.flower")
 DeskOf = Callable[[Context], Desk]
@@ -67,19 +71,29 @@ def deployed_desk(context: Context) -> Desk:
     Nothing of the plan is built before the site has agreed to it.
     """
     folder = Path(_setting(context.node_config, "data"))
-    blueprint = read_plan(str(context.run_config["plan"]), allowed_by(folder))
+    policy = read_policy(folder)
+    plan = str(context.run_config["plan"])
+    blueprint = read_plan(plan, policy, allowed_by(folder))
     site = read_site(folder)
     agreement = Agreement(folder, blueprint, site)
     agreement.settle()
     device = context.node_config.get("device")
+    privacy = blueprint.experiment.privacy
+    if privacy.statistics_noise or privacy.noise_multiplier:
+        blueprint = replace(blueprint, secret=secret_of(folder))
     desk = _open(blueprint, site, folder)
+    key = context.node_config.get("key", folder / "keys" / SITE_KEY)
     return replace(
-        desk, device=None if device is None else str(device), agreement=agreement
+        desk,
+        device=None if device is None else str(device),
+        agreement=agreement,
+        sums=SumDesk(memory_folder(folder, blueprint), folder, Path(str(key))),
     )
 
 
 def _open(blueprint: Blueprint, site: Site, folder: Path) -> Desk:
-    return Desk(blueprint, site, MemoryStore(memory_folder(folder, blueprint)))
+    kept = memory_folder(folder, blueprint)
+    return Desk(blueprint, site, MemoryStore(kept), sums=SumDesk(kept))
 
 
 def _setting(config: Any, name: str) -> str:
@@ -106,7 +120,12 @@ def _reply(message: Message, answer: Callable[[], RecordDict]) -> Message:
 
 
 def _leaving(error: FedSemiError) -> str:
-    """Say of an error what may leave the site: of a plug-in's own the type alone."""
+    """Say of an error what may leave the site.
+
+    Of a plug-in's own it is the type alone, and of a damaged policy nothing it says.
+    """
+    if error.code == "FS6100":
+        return "FS6100 this site's policy is damaged, so that it answers nothing"
     if error.code not in ("FS4160", "FS4161", "FS4162"):
         return str(error)
     kind = type(error.__cause__ or error).__name__

@@ -12,6 +12,7 @@ from fedsemi.deployment.codec import Introduction, Order
 from fedsemi.deployment.introduction import introduction_of
 from fedsemi.deployment.site.agreement import Agreement
 from fedsemi.deployment.site.memory_store import MemoryStore
+from fedsemi.deployment.site.sum_desk import SumDesk, with_sums
 from fedsemi.engines.in_process import one_thread, train_client
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Update
@@ -30,11 +31,14 @@ class Desk:
     """Where this site computes; as the plan says if left out."""
     agreement: Agreement | None = None
     """What a real site has agreed to; a simulated one has nobody to agree with."""
+    sums: SumDesk | None = None
+    """What it needs for masked sums."""
 
     def introduction(self) -> Introduction:
         """Say who this is and what it would train."""
         info = self.site.client.info
-        return introduction_of(self.blueprint, info, self.site.class_names)
+        policy = self.agreement.policy.sha256 if self.agreement else ""
+        return introduction_of(self.blueprint, info, self.site.class_names, policy)
 
     def carry_out(self, order: Order) -> Update:
         """Train, remember, and check that the answer holds nothing undeclared."""
@@ -45,16 +49,18 @@ class Desk:
                 code="FS2106",
             )
         if self.agreement is not None:
-            self.agreement.admit(task, order.stage, order.after)
+            self.agreement.admit(order)
         blueprint = self.blueprint.on(self.device) if self.device else self.blueprint
         stage = blueprint.experiment.stages[order.stage]
         method = blueprint.method(stage)
         memory = self.memory.get(order.stage, order.after)
-        with one_thread():
+        with one_thread(), with_sums(self.sums, method, order.stage) as method:
             update, memory = train_client(method, task, client, memory)
             setup, held_out = blueprint.setup(stage), self.site.held_out
             update = with_findings(update, held_out, setup, task)
         check_declared(method, task, update, setup.model.num_classes)
+        if not task.weights:  # a later step of a masked round, which learns nothing
+            return update
         self.memory.put(order.stage, task.round, task.seed, memory)
         oldest = task.round - _ROUNDS_KEPT
         self.memory.forget_before(order.stage, oldest, keep=order.after)

@@ -108,6 +108,8 @@ class Node:
         settings = {"data": str(self.folder.absolute())}
         if self.device:
             settings["device"] = self.device
+        if self.key:
+            settings["key"] = str(self.key.absolute())
         return [
             sys.executable,
             "-m",

@@ -18,7 +18,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from flwr.app import Context, Message
+from flwr.app import Context, Message, RecordDict
 from flwr.common.constant import SubStatus
 from flwr.supercore.app_utils import start_parent_process_monitor
 from flwr.supercore.constant import TaskType
@@ -38,6 +38,7 @@ from flwr.supernode.runtime.run_clientapp import (
 from fedsemi.deployment import processes
 from fedsemi.deployment.bundle import check_bundle, delete_bundles
 from fedsemi.deployment.site.client_app import client_app, deployed_desk, failure
+from fedsemi.deployment.site.egress import log_reply
 from fedsemi.deployment.site.node import REFUSALS
 from fedsemi.deployment.tasks import heartbeats, serve_tasks
 from fedsemi.errors import FedSemiError
@@ -51,8 +52,9 @@ _PAUSE = 0.1
 _ACQUIRE = "/flwr.proto.Runtime/AcquireTask"
 # Every kind that a SuperNode can be given: one that stayed would block it for good.
 _KINDS = (TaskType.CLIENT_APP, TaskType.AGENT_APP)
-# The site takes no part for want of a plug-in: whoever runs it should see why.
-_FOREIGN = ("FS2137", "FS2138")
+# The site takes no part for want of a plug-in, or for its policy: whoever runs it
+# should see why.
+_TOLD = ("FS2130", "FS2131", "FS2137", "FS2138", "FS61")
 logger = logging.getLogger("fedsemi.flower")
 
 
@@ -90,22 +92,36 @@ def run_node(home: Path, port: int, arguments: Sequence[str]) -> int:
 
 
 def answer(message: Message, context: Context, bundle: bytes, home: Path) -> Message:
-    """Let the installed app answer, if the run is one of fedsemi's."""
+    """Let the installed app answer, if the run is one of fedsemi's.
+
+    Whatever is answered is noted in the site's own log first, or not sent.
+    """
+    content = _content(message, context, bundle, home)
+    try:
+        log_reply(home.parent, str(context.run_config.get("plan")), message, content)
+    except FedSemiError as error:
+        _note(home, f"run {context.run_id}: {error}")
+        content = failure("FS6105", "FS6105 the site cannot note what it sends")
+    return Message(content, reply_to=message)
+
+
+def _content(
+    message: Message, context: Context, bundle: bytes, home: Path
+) -> RecordDict:
     try:
         check_bundle(bundle, context.run_config)
-        reply = client(message, context)
-        if "failure" in reply.content:
-            why = reply.content["failure"]
-            if why["code"] in _FOREIGN:
+        reply = client(message, context).content
+        if "failure" in reply:
+            why = reply["failure"]
+            if str(why["code"]).startswith(_TOLD):
                 _note(home, f"run {context.run_id}: {why['reason']!s}")
         return reply
     except FedSemiError as refusal:
         _note(home, f"run {context.run_id}: {refusal}")
-        content = failure(refusal.code, str(refusal))
+        return failure(refusal.code, str(refusal))
     except Exception as error:  # Flower's, for a message that no app answers
         logger.error("a message was not answered", exc_info=error)
-        content = failure("FS2301", f"FS2301 {type(error).__name__}")
-    return Message(content, reply_to=message)
+        return failure("FS2301", f"FS2301 {type(error).__name__}")
 
 
 def _note(home: Path, line: str) -> None:

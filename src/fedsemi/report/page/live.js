@@ -4,7 +4,7 @@ function status(view, age) {
   const run = view.runs[view.main], done = run.rounds.seconds.length;
   const accuracy = run.rounds.accuracy.filter(known).at(-1);
   const pace = mean(run.rounds.seconds.slice(-5)) || 0;
-  const place = `round ${done} of ${run.num_rounds}, accuracy ${percent(accuracy)}.`;
+  const place = `round ${done} of ${run.num_rounds}, accuracy ${percent(accuracy)}${run.privacy ? `, ε ${epsilonText(run.privacy.epsilon)}` : ""}.`;
   if (run.finished) return `Finished: ${place}`;
   // Nobody tells that a run was stopped: it may be on another machine, or killed.
   if (age > Math.max(60, 5 * pace)) return `No round has ended for ${Math.floor(age / 60)} min; if the run was stopped, fedsemi run --resume (at a coordinator: fedsemi server) continues it: ${place}`;

@@ -4,6 +4,15 @@ const range = (count, from = 1) => Array.from({ length: count }, (_, i) => i + f
 const classNames = (run) => run.class_names || range((run.recall || []).length, 0).map((c) => `class ${c}`);
 const hasValues = (rows) => rows.some((row) => (row || []).some((v) => known(v)));
 
+// What the run has given away of any one site, where there is noise.
+const epsilonText = (epsilon) => epsilon.toPrecision(3).replace(/e\+/, " · 10^");
+function privacyTile(run) {
+  const spent = run.privacy;
+  if (!spent) return [];
+  const of = spent.covers === "model" ? "of the models" : "of statistics alone";
+  return [[`ε ${epsilonText(spent.epsilon)}`, `${of}, δ ${spent.delta.toExponential()}${spent.stops ? ", budget spent" : ""}`]];
+}
+
 function resultSection(view) {
   const run = view.runs[view.main];
   const scores = run.result.mean_of_last_10;
@@ -17,6 +26,7 @@ function resultSection(view) {
     [bytes(sum(run.clients.bytes)), "sent by clients"],
     [run.guard ? "on" : "off", run.guard ? `guard: ${run.cuts.length} cuts` : "guard"],
     [run.precision, "precision of the encoder"],
+    ...privacyTile(run),
   ].map(([value, label]) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label)));
   const shown = el("div", { class: "tiles" }, ...tiles);
   if (view.runs.length === 1) return [shown];

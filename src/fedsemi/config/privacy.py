@@ -1,0 +1,156 @@
+"""[privacy]: what the server may see of a single site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+from pydantic import Field, with_config
+
+from fedsemi.config.protection import AlarmSettings, GuardSettings
+from fedsemi.errors import ConfigError
+from fedsemi.messages import DIVERSITY
+from fedsemi.method import Method
+from fedsemi.settings import STRICT, NotNegative, Positive
+
+_SEES_STEPS = ("cap", "spread", "norm_limit", "few_limit", "jump_limit")
+"""What the guard does with single sites' steps and claims, which masks hide from it."""
+
+
+@with_config(STRICT)
+@dataclass(frozen=True)
+class PrivacySettings:
+    """[privacy]: what the server may see of a single site."""
+
+    masked: bool = False
+    """Let the server see sums alone: no site's model, share or statistics.
+
+    Sites mask what they send; the masks cancel in the sum over all of them.
+    """
+    least_sites: Annotated[int, Field(ge=3)] = 3
+    """Fewest sites that a sum is made of; a site refuses to answer among fewer."""
+    threshold: Annotated[float, Field(ge=0.5, lt=1)] = 2 / 3
+    """More than this part of the sites must help to take the masks off a sum.
+
+    So many may also be lost in the middle as are beyond it. Coordinator and sites that
+    conspire learn a single site's part only if they are as many.
+    """
+    clip: Annotated[float, Field(gt=0, lt=128)] = 100.0
+    """Longest step of a site, which the site itself keeps to: masked numbers lie
+    between -128 and 128, and nobody else can shorten a step that is masked."""
+    plain_warm_up: bool = False
+    """Leave stages that learn from labels alone unmasked, e.g. where one site has all
+    labels: the sum over one site is that site's model, whatever hides it."""
+    noise_multiplier: NotNegative = 0.0
+    """Gaussian noise on the sum of all sites' steps, in units of `clip`; 0 for none.
+
+    It bounds what the models of a run tell of any one site, see
+    docs/privacy-budget.md. Each site's share of its step is then shortened to `clip`.
+    """
+    statistics_noise: NotNegative = 0.0
+    """Noise that a site adds to its statistics, in units of `statistics_clip`. Alone it
+    is cheap, and promises something of the statistics only."""
+    statistics_clip: Positive = 1.0
+    """Longest vector of statistics of a site, as far as noise is added."""
+    budget_epsilon: Positive | None = None
+    """The run stops before the round with which ε would be larger."""
+    delta: Annotated[float, Field(gt=0, lt=1)] = 1e-5
+    """The δ at which ε is told; below one over the number of sites to mean anything."""
+
+
+def check_noise(
+    privacy: PrivacySettings, guard: GuardSettings, alarms: AlarmSettings
+) -> None:
+    """Refuse what noise does not go with, and a budget that nothing keeps."""
+    noise = privacy.noise_multiplier or privacy.statistics_noise
+    if privacy.budget_epsilon is not None and not noise:
+        raise ConfigError(
+            "privacy.budget_epsilon needs noise; set privacy.noise_multiplier, or "
+            "privacy.statistics_noise for the statistics alone",
+            code="FS6110",
+        )
+    if not privacy.noise_multiplier:
+        return
+    if guard.enabled or alarms.action != "warn":
+        raise ConfigError(
+            "with privacy.noise_multiplier nothing may look at single sites, or take a "
+            "model back for what they held out: set guard.enabled = false and "
+            "alarms.action = 'warn'",
+            code="FS6110",
+        )
+
+
+def check_statistics(privacy: PrivacySettings, method: Method[Any]) -> None:
+    """Refuse a method whose statistics have no noise where they need some."""
+    sent = sorted(method.statistics)
+    if privacy.noise_multiplier and sent and not privacy.statistics_noise:
+        raise ConfigError(
+            f"{method.name} makes shares of {', '.join(sent)}, which tells of a site "
+            "through the others' shares; set privacy.statistics_noise, too",
+            code="FS6111",
+        )
+    if privacy.statistics_noise and set(sent) - {DIVERSITY}:
+        raise ConfigError(
+            f"privacy.statistics_noise is for {DIVERSITY}, and {method.name} sends "
+            f"{', '.join(sent)}; take another method, or leave it out",
+            code="FS6111",
+        )
+
+
+def check_privacy(
+    privacy: PrivacySettings, guard: GuardSettings, alarms: AlarmSettings
+) -> None:
+    """Refuse what needs to see single sites where nobody does."""
+    if not privacy.masked:
+        return
+    usual = {field.name: field.default for field in fields(guard)}
+    changed = [name for name in _SEES_STEPS if getattr(guard, name) != usual[name]]
+    if changed:
+        raise ConfigError(
+            f"guard.{changed[0]} bounds single sites, which privacy.masked hides from "
+            "the server; leave it out: privacy.clip bounds steps at the sites, and "
+            "held-out labels still judge the sum",
+            code="FS6001",
+        )
+    if alarms.action == "lower-share":
+        raise ConfigError(
+            "alarms.action = 'lower-share' takes the mean again with other shares, "
+            "which a masked sum does not allow; set it to 'warn' or 'roll-back'",
+            code="FS6001",
+        )
+
+
+def said_of(privacy: PrivacySettings, guard: GuardSettings) -> str:
+    """Say at a run's start what masks hide from whom, and what that costs."""
+    judged = (
+        "held-out labels still judge the sum"
+        if guard.enabled
+        else "nothing judges the sum ([guard] enabled is false)"
+    )
+    return (
+        f"masked: the server sees sums over {privacy.least_sites} sites or more, no "
+        "site's model, share or statistics; so the guard cannot bound single sites, "
+        f"each keeps its own step within privacy.clip = {privacy.clip:g}, and {judged}"
+    )
+
+
+def masked(
+    method: Method[Any], privacy: PrivacySettings, plan: str, secret: bytes = b""
+) -> Method[Any]:
+    """Return a method that sees sums alone; a site's noise is made from its secret."""
+    try:
+        from fedsemi.privacy.at_site import Terms
+        from fedsemi.privacy.masked import Masked
+        from fedsemi.privacy.rules import Rules
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "cryptography":
+            raise
+        raise ConfigError(
+            "privacy.masked needs the package cryptography; install it with: pip "
+            "install 'fedsemi[private]'",
+            code="FS6012",
+        ) from None
+    rules = Rules(privacy.least_sites, privacy.threshold)
+    context, noise = f"{plan} {method.name}", privacy.noise_multiplier
+    terms = Terms(context, rules, privacy.clip, noise=noise, secret=secret)
+    return Masked(method, terms)

@@ -1,0 +1,257 @@
+"""A method whose server sees sums alone: of claims, and of steps by their shares.
+
+Eq. 4 of SemiAnAgg needs of every class the sum over sites of r_kc, and each site finds
+its own share from that. So a round has two sums: of the claims [N^L_k, r_k1 ... r_kC],
+and then of share_k * (local - global weights), by which the global model moves. A site
+that is lost between the two leaves its share with the old model.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fedsemi.data.client import Client
+from fedsemi.errors import ConfigError, ProtocolError, RoundFailed
+from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
+from fedsemi.method import Method, Statistic, WrappedMethod
+from fedsemi.privacy.at_site import OWN, AtSite, Terms, bound_of, bound_with
+from fedsemi.privacy.fixed_point import NO_NUMBER, check_room, from_fixed
+from fedsemi.privacy.held import HELD, held, held_in
+from fedsemi.privacy.identity import Identity, Unsigned
+from fedsemi.privacy.keys import hashed
+from fedsemi.privacy.letters import (
+    Advert,
+    Begin,
+    Consent,
+    Envelopes,
+    Letter,
+    Opened,
+    Totals,
+)
+from fedsemi.privacy.model_sum import check_own_sums, moved, num_floats, vars_of
+from fedsemi.privacy.parameters import MOST_CLAIM, Phase
+from fedsemi.privacy.server import SumSession
+from fedsemi.privacy.steps import (
+    LETTER,
+    MOST_NUMBERS,
+    STEPS,
+    as_tensor,
+    read,
+    statistics_of,
+    to_integers,
+)
+from fedsemi.privacy.vault import Vault
+from fedsemi.state import ServerState
+from fedsemi.sums import Sums
+
+_NO_MODEL: Weights = {}
+
+
+@dataclass(frozen=True)
+class MaskedState(ServerState):
+    """The server's state, with the sums that are under way."""
+
+    session: Any = None
+    """A SumSession in the middle of a round; none between rounds, when states are
+    saved, so that a restarted server begins the round with new keys."""
+    step: int = 0
+    """Which step is asked next."""
+    totals: Any = None
+    """What the claims came to, once they are opened."""
+
+
+class Masked(WrappedMethod[MaskedState]):
+    """Does as another method does, without seeing what single sites send."""
+
+    sends_model = False
+
+    def __init__(self, method: Method[Any], terms: Terms) -> None:
+        super().__init__(method)
+        check_own_sums(method)
+        method.as_sums()  # or say why not, before anything runs
+        self.terms = terms
+        self._identity: Identity = Unsigned()
+        self._vault: Vault | None = None
+        # Of this process: a server that starts again begins with other sessions.
+        self._salt = secrets.token_bytes(32)
+
+    def at(self, identity: Identity, vault: Vault) -> Masked:
+        """Return the method as a deployed site runs it, with its key and vault."""
+        here = Masked(self.method, self.terms)
+        here._identity, here._vault = identity, vault
+        return here
+
+    @property
+    def sums(self) -> Sums:
+        """How sites find their shares."""
+        return self.method.as_sums()
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What the method is called."""
+        return self.method.name
+
+    @property
+    def statistics(self) -> Mapping[str, Statistic]:
+        """What sites answer, step by step."""
+        return statistics_of({"claims": self.sums.num_claims, "model": MOST_NUMBERS})
+
+    @property
+    def questions(self) -> int:
+        """One for each step."""
+        return len(STEPS)
+
+    @property
+    def anchor_sha256(self) -> str:
+        """The method's."""
+        return self.method.anchor_sha256
+
+    def init(
+        self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
+    ) -> MaskedState:
+        """Begin as the method does, if there are sites enough to hide among."""
+        plain = self.method.init(weights, clients, seed)
+        state = MaskedState(**vars_of(plain))
+        self._check_sites(state)
+        return state
+
+    def plan(self, state: MaskedState) -> Sequence[Task]:
+        """Ask for the next step."""
+        if state.session is None:
+            begin = as_tensor(Begin(nonce=self._nonce(state)))
+            return [
+                replace(task, broadcast={**task.broadcast, LETTER: begin})
+                for task in self.method.plan(state)
+            ]
+        infos = {client.id: client for client in state.clients}
+        return [
+            replace(
+                state.task(infos[id], state.step, **{LETTER: as_tensor(letter)}),
+                weights=_NO_MODEL,
+            )
+            for id, letter in asked(state).items()
+        ]
+
+    def train(
+        self, task: Task, client: Client, memory: Memory
+    ) -> tuple[Update, Memory]:
+        """Answer a step."""
+        if self._vault is not None:
+            here = AtSite(self.method, self.terms, self._identity, self._vault)
+            return here.carry_out(task, client, memory)
+        vault = held_in(memory)
+        here = AtSite(self.method, self.terms, self._identity, vault)
+        try:
+            update, kept = here.carry_out(task, client, memory)
+        except ProtocolError as error:
+            if error.code != NO_NUMBER:
+                raise
+            # One site's training ran away: the site is lost, and not the simulation.
+            return Update(task.client, task.round, {}, 0, 0, group=task.group), memory
+        if task.group == len(STEPS) - 1:
+            return update, {k: v for k, v in kept.items() if k not in (*OWN, *HELD)}
+        return update, {**kept, **held(vault)}
+
+    def aggregate(self, state: MaskedState, updates: Sequence[Update]) -> MaskedState:
+        """Take the answers of a step; after the last one, move the model."""
+        try:
+            return self._taken(state, updates)
+        except ProtocolError as error:
+            raise RoundFailed(str(error.args[0]), error.code) from error
+
+    def _taken(self, state: MaskedState, updates: Sequence[Update]) -> MaskedState:
+        step = STEPS[state.step]
+        found = {
+            update.client: update.statistics[step.name]
+            for update in updates
+            if step.name in update.statistics
+        }
+        session = state.session or SumSession(
+            self.terms.rules, self.terms.context, state.round, self._nonce(state)
+        )
+        following = replace(state, step=state.step + 1)
+        if step.name == "keys":
+            adverts = {id: read(Advert, text) for id, text in found.items()}
+            return replace(following, session=session.with_adverts(adverts))
+        if step.name == "shares":
+            sealed = {id: read(Envelopes, text) for id, text in found.items()}
+            return replace(following, session=session.with_envelopes(sealed))
+        if step.answer is None:
+            size = self._size(state, step.phase)
+            numbers = {id: to_integers(t, step.phase) for id, t in found.items()}
+            session = session.with_numbers(step.phase, numbers, size)
+            return replace(following, session=session)
+        if step.answer is Consent:
+            signed = {id: read(Consent, text).signature for id, text in found.items()}
+            return replace(following, session=session.with_consents(step.phase, signed))
+        opened = {id: read(Opened, text) for id, text in found.items()}
+        sums = self._opened(state, session, step.phase, opened)
+        if step.phase == "claims":
+            return replace(following, totals=Totals.of(sums.tolist()))
+        return self._moved(state, sums)
+
+    def _opened(
+        self,
+        state: MaskedState,
+        session: SumSession,
+        phase: Phase,
+        opened: Mapping[int, Opened],
+    ) -> NDArray[np.float64]:
+        if not self.terms.masks:
+            session.helpers(phase, opened)
+            return from_fixed(session.masked[phase], phase)
+        (first, *_) = self.method.plan(state)
+        bound = bound_of(state.whole, first.broadcast)
+        if phase == "model":
+            bound = bound_with(bound, state.totals)
+        return session.opened(phase, opened, bound)
+
+    def _moved(self, state: MaskedState, sums: NDArray[np.float64]) -> MaskedState:
+        """Move the model by the sum of all steps, and close the round."""
+        weights = moved(state.whole, sums)
+        closed = replace(state, session=None, step=0, totals=None)
+        return closed.advanced(weights, (), torch.empty(0))
+
+    def _size(self, state: MaskedState, phase: Phase) -> int:
+        return self.sums.num_claims if phase == "claims" else num_floats(state.whole)
+
+    def _nonce(self, state: MaskedState) -> bytes:
+        return hashed(self._salt, self.terms.context, state.round)
+
+    def _check_sites(self, state: MaskedState) -> None:
+        """Refuse a federation in which a sum would hide nobody."""
+        num, least = len(self.method.plan(state)), self.terms.rules.least_sites
+        if num < least:
+            few = "learns from labels alone, and " if self.method.labels_only else ""
+            raise ConfigError(
+                f"{self.name} {few}asks {num} sites, whose masked sum would hide less "
+                f"than privacy.least_sites = {least}; let it begin from a model that "
+                "was warmed up elsewhere (start), or set privacy.plain_warm_up",
+                code="FS6011",
+            )
+        check_room(self.terms.most_sum(num), num, "model")
+        check_room(num * MOST_CLAIM, num, "claims")
+
+
+def asked(state: MaskedState) -> dict[int, Letter]:
+    """Say who is asked next, and what each is told."""
+    session: SumSession = state.session
+    step = STEPS[state.step]
+    if step.name == "shares":
+        return {advert.site: session.roster for advert in session.roster.adverts}
+    if step.name == "claims":
+        return {id: session.envelopes_for(id) for id in session.among["claims"]}
+    if step.name == "model":
+        return dict.fromkeys(session.consents["claims"].signatures, state.totals)
+    survivors = session.survivors_of(step.phase)
+    if step.answer is Consent:
+        return dict.fromkeys(survivors.sites, survivors)
+    consents = session.consents[step.phase]
+    return dict.fromkeys(consents.signatures, consents)

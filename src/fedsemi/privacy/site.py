@@ -1,0 +1,283 @@
+"""A site's side of masked sums, without input or output.
+
+Bonawitz et al., Practical Secure Aggregation for Privacy-Preserving Machine Learning,
+CCS 2017, in its form against an active server, for two sums in a row: the second has
+keys of its own, so that a site lost there does not lay its part of the first one open.
+
+A site answers each step once. The same question again gets the same answer; any other
+is refused, for two answers under one mask differ by what the mask should hide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+
+from fedsemi.errors import ProtocolError
+from fedsemi.privacy.fixed_point import Integers
+from fedsemi.privacy.identity import Identity
+from fedsemi.privacy.keys import commitment, public_of, sealed, unsealed
+from fedsemi.privacy.letters import (
+    Advert,
+    Consent,
+    Consents,
+    Envelopes,
+    Opened,
+    Roster,
+    Survivors,
+    consent_text,
+    session_id,
+    sum_context,
+)
+from fedsemi.privacy.parameters import (
+    MOST_ATTEMPTS,
+    SECRET_BYTES,
+    SHARE_BYTES,
+    Phase,
+)
+from fedsemi.privacy.rules import Rules
+from fedsemi.privacy.site_masks import masked, places_of, roster_of, split_secrets
+from fedsemi.privacy.vault import Opening, Record, Vault
+
+
+@dataclass(frozen=True)
+class SumSite:
+    """What one site does; all that it remembers is in its vault."""
+
+    site: int
+    context: str
+    """Names plan and stage."""
+    rules: Rules
+    identity: Identity
+    vault: Vault
+
+    def begin(self, round: int, nonce: bytes, bound: bytes) -> Advert:
+        """Make keys for a session; the same session again has the same.
+
+        Args:
+            round: Of the stage.
+            nonce: The server's name for this attempt at it.
+            bound: Hash of all that the sites must have been told alike.
+        """
+        session = session_id(self.context, round, nonce)
+        record = self.vault.read()
+        if record is not None and record.session == session:
+            _require(record.bound == bound, "this session began with another model")
+            return record.advert
+        past = self.vault.past(round)
+        _require(
+            past.attempts < MOST_ATTEMPTS,
+            "the round was begun too often, so the plan needs another seed",
+        )
+        self.vault.note(round, past.model_copy(update={"attempts": past.attempts + 1}))
+        fresh = [secrets.token_bytes(SECRET_BYTES) for _ in range(5)]
+        seal, pair, own = fresh[0], (fresh[1], fresh[2]), (fresh[3], fresh[4])
+        advert = Advert(
+            site=self.site,
+            seal=public_of(seal),
+            pair=(public_of(pair[0]), public_of(pair[1])),
+            own=(
+                commitment(own[0], session, self.site),
+                commitment(own[1], session, self.site),
+            ),
+            signer=self.identity.signer,
+        )
+        signature = self.identity.sign(advert.signed_text(session))
+        advert = advert.model_copy(update={"signature": signature})
+        self.vault.write(
+            Record(
+                round=round,
+                session=session,
+                bound=bound,
+                seal=seal,
+                pair=pair,
+                own=own,
+                advert=advert,
+            )
+        )
+        return advert
+
+    def share(self, round: int, roster: Roster) -> Envelopes:
+        """Share the secrets of the session out to all whose keys there are."""
+        record = self._record(round)
+        if record.roster is not None and record.envelopes is not None:
+            _require(record.roster == roster, "keys of other sites were shown before")
+            return record.envelopes
+        self._check_roster(record, roster)
+        sites = [advert.site for advert in roster.adverts]
+        parts = split_secrets(record, sites, self.rules.needed(len(sites)))
+        envelopes = Envelopes(
+            sealed={
+                advert.site: sealed(
+                    record.seal,
+                    advert.seal,
+                    record.session,
+                    (self.site, advert.site),
+                    b"".join(parts[advert.site]),
+                )
+                for advert in roster.adverts
+                if advert.site != self.site
+            }
+        )
+        update = {
+            "roster": roster,
+            "envelopes": envelopes,
+            "shares": {self.site: parts[self.site]},
+        }
+        self.vault.write(record.model_copy(update=update))
+        return envelopes
+
+    def receive(self, round: int, letter: Envelopes) -> None:
+        """Take in the shares of those with whom the claims are masked."""
+        record = self._record(round)
+        among = tuple(sorted({*letter.sealed, self.site}))
+        if "claims" in record.among:
+            _require(record.among["claims"] == among, "shares of other sites came")
+            return
+        adverts = {advert.site: advert for advert in roster_of(record).adverts}
+        _require(self.site not in letter.sealed, "its own shares came back")
+        _require(letter.sealed.keys() <= adverts.keys(), "a stranger sent shares")
+        self.rules.check(len(among), len(adverts))
+        shares = dict(record.shares)
+        for sender, text in letter.sealed.items():
+            way = sender, self.site
+            found = unsealed(
+                record.seal, adverts[sender].seal, record.session, way, text
+            )
+            _require(len(found) == 4 * SHARE_BYTES, f"site {sender} shared too little")
+            cuts = range(0, len(found), SHARE_BYTES)
+            shares[sender] = tuple(found[i : i + SHARE_BYTES] for i in cuts)
+        update = {"shares": shares, "among": {"claims": among}}
+        self.vault.write(record.model_copy(update=update))
+
+    def mask(
+        self, round: int, phase: Phase, numbers: Integers, bound: bytes
+    ) -> Integers:
+        """Mask numbers for a sum; those of the model among whom claims were summed."""
+        record = self._record(round)
+        if phase == "model":
+            _require("claims" in record.consents, "no set of claims was agreed on")
+            among = record.consents["claims"]
+        else:
+            _require("claims" in record.among, "no shares have come")
+            among = record.among["claims"]
+        digest = hashlib.sha256(numbers.tobytes()).digest()
+        if phase in record.digests:
+            same = record.digests[phase] == digest and record.bounds[phase] == bound
+            _require(same, "other numbers were masked before")
+        else:
+            update = {
+                "among": {**record.among, phase: among},
+                "bounds": {**record.bounds, phase: bound},
+                "digests": {**record.digests, phase: digest},
+            }
+            self.vault.write(record.model_copy(update=update))
+        context = sum_context(phase, roster_of(record), among, bound)
+        return masked(record, phase, numbers, among, context)
+
+    def consent(self, round: int, phase: Phase, survivors: Survivors) -> Consent:
+        """Agree to the set whose sum is opened: one in a session, one in a round."""
+        record = self._record(round)
+        sites, sent = survivors.sites, record.digests.get(phase)
+        _require(sent is not None, "nothing was masked yet")
+        _require(sites == tuple(sorted(set(sites))), "a set names a site twice")
+        among = record.among.get(phase, ())
+        fits = self.site in sites and set(sites) <= set(among)
+        _require(fits, "it, or those it masked with, are not in the set")
+        self.rules.check(len(sites), len(roster_of(record).adverts))
+        _require(
+            record.consents.get(phase, sites) == sites,
+            "it agreed to another set before",
+        )
+        opened = self.vault.past(round).opened.get(phase)
+        if opened is not None:
+            same = opened.sites == sites and opened.digest == sent
+            _require(same, "another sum of this round was opened before")
+        update = {"consents": {**record.consents, phase: sites}}
+        self.vault.write(record.model_copy(update=update))
+        text = consent_text(record.session, phase, sites)
+        return Consent(signature=self.identity.sign(text))
+
+    def open(self, round: int, phase: Phase, consents: Consents) -> Opened:
+        """Give, of each site, what takes its masks off the sum, and never both."""
+        record = self._record(round)
+        _require(phase in record.consents, "no set was agreed on")
+        sites, among = record.consents[phase], record.among[phase]
+        adverts = roster_of(record).adverts
+        text = consent_text(record.session, phase, sites)
+        agree = [
+            advert.site
+            for advert in adverts
+            if advert.site in sites
+            and advert.site in consents.signatures
+            and self.identity.verify(
+                advert.signer, text, consents.signatures[advert.site]
+            )
+        ]
+        self.rules.check(len(agree), len(adverts))
+        past = self.vault.past(round)
+        opening = Opening(sites=sites, digest=record.digests[phase])
+        before = past.opened.get(phase, opening)
+        _require(before == opening, "another sum of this round was opened before")
+        opened = {**past.opened, phase: opening}
+        self.vault.note(round, past.model_copy(update={"opened": opened}))
+        own, pair = places_of(phase)
+        return Opened(
+            own={site: record.shares[site][own] for site in sites},
+            pair={
+                site: record.shares[site][pair] for site in among if site not in sites
+            },
+        )
+
+    def num_sites(self, round: int) -> int:
+        """Count the sites that made keys for a round's sums."""
+        return len(roster_of(self._record(round)).adverts)
+
+    def bound(self, round: int) -> bytes:
+        """Return what the session began with."""
+        return self._record(round).bound
+
+    def session(self, round: int) -> bytes:
+        """Return the name of the session that is under way."""
+        return self._record(round).session
+
+    def among(self, round: int, phase: Phase) -> tuple[int, ...]:
+        """Return with whom the numbers of a sum were masked."""
+        return self._record(round).among.get(phase, ())
+
+    def _record(self, round: int) -> Record:
+        record = self.vault.read()
+        if record is None or record.round != round:
+            raise ProtocolError(
+                f"site {self.site} has no masked sum under way in round {round + 1}",
+                code="FS6005",
+            )
+        return record
+
+    def _check_roster(self, record: Record, roster: Roster) -> None:
+        sites = [advert.site for advert in roster.adverts]
+        _require(sites == sorted(set(sites)), "the list of keys names a site twice")
+        _require(record.advert in roster.adverts, "its own keys were changed")
+        signers = [advert.signer for advert in roster.adverts if advert.signer]
+        _require(len(signers) == len(set(signers)), "one key stands for two sites")
+        self.rules.check(len(sites), len(sites))
+        for advert in roster.adverts:
+            text = advert.signed_text(record.session)
+            known = self.identity.knows(advert) and self.identity.verify(
+                advert.signer, text, advert.signature
+            )
+            if not known:
+                raise ProtocolError(
+                    f"the keys of site {advert.site} are not signed by the key that "
+                    "this site knows of it; compare the folders `peers` of the sites",
+                    code="FS6006",
+                )
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise ProtocolError(
+            f"a step of a masked sum is refused: {what}; nothing was sent",
+            code="FS6005",
+        )

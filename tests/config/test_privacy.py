@@ -1,0 +1,77 @@
+"""[privacy]: off by default, and nothing beside it that needs to see single sites."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fedsemi.config.experiment import Experiment, make_experiment
+from fedsemi.errors import ConfigError
+
+
+def _experiment(**changes: Any) -> Experiment:
+    content = {
+        "data": {"name": "digits"},
+        "model": {"name": "resnet8"},
+        "stages": [{"method": "semianagg", "rounds": 3}],
+    }
+    return make_experiment(content | changes)
+
+
+def test_no_experiment_without_it_has_another_name() -> None:
+    written = _experiment(privacy={"masked": False, "least_sites": 3, "clip": 100.0})
+    assert written.sha256 == _experiment().sha256
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"least_sites": 2}, {"threshold": 0.49}, {"threshold": 1.0}, {"clip": 128.0}],
+)
+def test_settings_under_which_masks_hide_nothing_are_refused(
+    settings: dict[str, Any],
+) -> None:
+    with pytest.raises(ConfigError):
+        _experiment(privacy=settings)
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        ({"guard": {"enabled": True, "norm_limit": 3.0}}, "guard.norm_limit"),
+        ({"guard": {"enabled": True, "cap": 3.0}}, "guard.cap"),
+        ({"alarms": {"action": "lower-share"}}, "alarms.action"),
+    ],
+)
+def test_what_needs_to_see_single_sites_is_refused_by_name(
+    other: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"FS6001.*{named}"):
+        _experiment(privacy={"masked": True}, **other)
+
+
+def test_a_budget_that_no_noise_keeps_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"FS6110 privacy\.budget_epsilon needs"):
+        _experiment(privacy={"budget_epsilon": 8.0})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"guard": {"enabled": True}},
+        {"alarms": {"action": "roll-back"}},
+    ],
+)
+def test_what_looks_at_single_sites_does_not_go_with_noise(other: Any) -> None:
+    noise = {"noise_multiplier": 1.0, "statistics_noise": 1.0}
+    with pytest.raises(ConfigError, match=r"FS6110 with privacy\.noise_multiplier"):
+        _experiment(privacy=noise, **other)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"noise_multiplier": -1.0}, {"delta": 0.0}, {"delta": 1.0}, {"budget_epsilon": 0}],
+)
+def test_impossible_promises_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="FS4102"):
+        _experiment(privacy=settings)
