@@ -103,6 +103,11 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "section.",
         ),
         Entry(
+            "settings-cards",
+            "cards:settings_cards",
+            "List the settings of the field, each a card, or show one and its methods.",
+        ),
+        Entry(
             "configs",
             "configs:configs",
             "List the configs that come with fedsemi, or copy one to the current "

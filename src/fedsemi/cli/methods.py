@@ -16,9 +16,17 @@ from fedsemi.methods import METHODS
 from fedsemi.simulation.ledger import Ledger, measure
 from fedsemi.text.screen import Screen
 
-TITLES = ("method", "a site sends", "round", "local learner", "aggregation", "paper")
+TITLES = (
+    "method",
+    "cards",
+    "a site sends",
+    "round",
+    "local learner",
+    "aggregation",
+    "paper",
+)
 _NARROW = (
-    ("method", "a site sends", "round", "paper"),
+    ("method", "cards", "a site sends", "round", "paper"),
     ("method", "local learner", "aggregation"),
 )
 _WIDE = 120
@@ -68,6 +76,7 @@ def _row(method: str) -> dict[str, str]:
     ledger, origin = measure(method, **settings), METHODS[method].provenance
     values = (
         method,
+        ", ".join(METHODS[method].cards) or "–",
         sent(ledger),
         total(ledger),
         origin.learner,

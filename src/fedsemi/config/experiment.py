@@ -15,6 +15,7 @@ from fedsemi.config.files import find_config, read_settings
 from fedsemi.config.method_settings import parsed, settings_model
 from fedsemi.config.naming import sha256_of
 from fedsemi.config.protection import GUARD_RULES, AlarmSettings, GuardSettings
+from fedsemi.config.setting import CardSettings, check_setting
 from fedsemi.data.arrays import ARRAYS
 from fedsemi.data.datasets import DATASETS
 from fedsemi.data.rare_classes import RareClasses
@@ -136,6 +137,7 @@ class Experiment(_Settings):
     seed: int = 1
     """Everything random in the run derives from it."""
     data: DataSettings
+    setting: CardSettings = Field(default_factory=CardSettings)
     partition: PartitionSettings = Field(default_factory=PartitionSettings)
     sites: SitesSettings | None = None
     model: ModelSettings
@@ -191,6 +193,7 @@ def make_experiment(
         known("data.name", experiment.data.name, DATASETS, FOLDERS, ARRAYS)
     _check_sites(experiment)
     check_arrays(experiment)
+    check_setting(experiment)
     _check_partition_file(experiment)
     _check_model(experiment.model)
     stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]

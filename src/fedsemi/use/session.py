@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.config.setting import departures
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import (
@@ -87,7 +88,8 @@ def record_run(
         The last step, None if all rounds were done before, and the summary.
     """
     keep_freed_memory()
-    for notice in folder.notices:
+    elsewhere = departures(blueprint.experiment, blueprint.clients())
+    for notice in (*folder.notices, *elsewhere):
         console.print(notice, soft_wrap=True, highlight=False)
     try:
         analysis = Analysis(folder.path, blueprint)
