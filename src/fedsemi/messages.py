@@ -29,6 +29,9 @@ RELATION = "relation"
 CENTROIDS = "centroids"
 """Statistic [L * d]: centers of a client's clusters, row after row (Orchestra)."""
 
+MEAN_PREDICTION = "mean_prediction"
+"""Statistic [C]: mean class probabilities on a client's unlabeled images (FedDB)."""
+
 PSEUDO_LABEL = "pseudo_label"
 """Memory [N^U]: this round's confident pseudo-labels, -1 elsewhere. Never sent."""
 

@@ -43,5 +43,13 @@ def test_orchestra_sends_its_target_and_its_centroids() -> None:
     assert ledger.transfers == 20
 
 
+def test_methods_for_few_labels_everywhere_are_measured_there() -> None:
+    feddb, sage = measure("feddb"), measure("sage")
+    # Ten clients with both kinds of images: each sends its mean prediction, [4].
+    assert feddb.fields == {"model": feddb.model, "mean_prediction": 16, "counts": 24}
+    assert feddb.up == 10 * (feddb.model + 16 + 24) and feddb.down == 10 * feddb.model
+    assert sage.up == 10 * (sage.model + 24) and sage.down == 10 * sage.model
+
+
 def test_every_method_has_its_provenance() -> None:
     assert all(method.provenance.year for method in METHODS.values())

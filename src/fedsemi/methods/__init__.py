@@ -12,6 +12,7 @@ from fedsemi.methods.cbafed_warmup import CBAFedWarmup
 from fedsemi.methods.fedavg import FedAvg, FedAvgSemi, UniformSemi
 from fedsemi.methods.fedbarlow import FedBarlow
 from fedsemi.methods.fedconsist import FedConsist
+from fedsemi.methods.feddb import FedDB
 from fedsemi.methods.fedirm import FedIRM
 from fedsemi.methods.fedrod import FedRoD, FedRoDDual
 from fedsemi.methods.head_only import HeadOnlyFedAvg
@@ -19,6 +20,7 @@ from fedsemi.methods.isofed import IsoFed
 from fedsemi.methods.orchestra import OrchestraStage
 from fedsemi.methods.permuted import PermutedSemi
 from fedsemi.methods.rscfed import RSCFed
+from fedsemi.methods.sage import SAGE
 from fedsemi.methods.semianagg import SemiAnAgg
 from fedsemi.methods.ssil_cdm import SsilCdm
 from fedsemi.methods.supervised import SupervisedFedAvg
@@ -59,6 +61,8 @@ METHODS: Registry[type[Method[Any]]] = Registry(
             FedBarlow,
             OrchestraStage,
             HeadOnlyFedAvg,
+            FedDB,
+            SAGE,
         )
     },
     _problem,

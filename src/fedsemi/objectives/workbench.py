@@ -67,6 +67,11 @@ class Setup:
     rounds: int = 0
     """Of the stage, for methods whose last one is special; 0 if nobody knows."""
 
+    @property
+    def parameter_names(self) -> frozenset[str]:
+        """Name the network's parameters, which batch-norm statistics are not."""
+        return frozenset(name for name, _ in self.model.empty().named_parameters())
+
     def first_parts(self, weights: Weights, parts: Parts | None) -> Weights:
         """Return the weights with which the parts beside this classifier start."""
         return {
