@@ -32,6 +32,9 @@ CENTROIDS = "centroids"
 MEAN_PREDICTION = "mean_prediction"
 """Statistic [C]: mean class probabilities on a client's unlabeled images (FedDB)."""
 
+CONFIDENCE = "confidence"
+"""Statistic [1]: mean confidence of the model on unlabeled images ((FL)²)."""
+
 PSEUDO_LABEL = "pseudo_label"
 """Memory [N^U]: this round's confident pseudo-labels, -1 elsewhere. Never sent."""
 

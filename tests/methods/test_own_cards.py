@@ -16,6 +16,8 @@ CHANCE = 0.25
 FIELD: dict[str, dict[str, Any]] = {
     "feddb": {},
     "sage": {"cutoff": 0.8},
+    "fl2": {},
+    "semifl": {},
 }
 """Methods by what a small federation needs to differ."""
 

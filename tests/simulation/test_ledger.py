@@ -51,5 +51,13 @@ def test_methods_for_few_labels_everywhere_are_measured_there() -> None:
     assert sage.up == 10 * (sage.model + 24) and sage.down == 10 * sage.model
 
 
+def test_what_the_server_sends_to_itself_is_not_counted() -> None:
+    fl2, semifl = measure("fl2"), measure("semifl")
+    assert fl2.fields == {"model": fl2.model, "confidence": 4, "counts": 24}
+    assert fl2.up == 10 * (fl2.model + 4 + 24) and fl2.down == 10 * fl2.model
+    assert semifl.up == 10 * (semifl.model + 24) and semifl.down == 10 * semifl.model
+    assert semifl.first_extra == 0
+
+
 def test_every_method_has_its_provenance() -> None:
     assert all(method.provenance.year for method in METHODS.values())

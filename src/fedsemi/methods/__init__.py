@@ -15,6 +15,7 @@ from fedsemi.methods.fedconsist import FedConsist
 from fedsemi.methods.feddb import FedDB
 from fedsemi.methods.fedirm import FedIRM
 from fedsemi.methods.fedrod import FedRoD, FedRoDDual
+from fedsemi.methods.fl2 import FL2
 from fedsemi.methods.head_only import HeadOnlyFedAvg
 from fedsemi.methods.isofed import IsoFed
 from fedsemi.methods.orchestra import OrchestraStage
@@ -22,6 +23,7 @@ from fedsemi.methods.permuted import PermutedSemi
 from fedsemi.methods.rscfed import RSCFed
 from fedsemi.methods.sage import SAGE
 from fedsemi.methods.semianagg import SemiAnAgg
+from fedsemi.methods.semifl import SemiFL
 from fedsemi.methods.ssil_cdm import SsilCdm
 from fedsemi.methods.supervised import SupervisedFedAvg
 from fedsemi.plugins.registry import Registry
@@ -63,6 +65,8 @@ METHODS: Registry[type[Method[Any]]] = Registry(
             HeadOnlyFedAvg,
             FedDB,
             SAGE,
+            FL2,
+            SemiFL,
         )
     },
     _problem,
