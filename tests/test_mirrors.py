@@ -60,6 +60,7 @@ ELSEWHERE = {
     "synthetic": ("test_datasets", "made images, in the table of all"),
     "tasks": ("test_attack", "by whoever asks for tasks that are not theirs"),
     "trial": ("test_deployment", "a whole federation on one machine"),
+    "twins": ("test_twin_sight", "the objective of that method alone"),
     "two_heads": ("test_acr", "the heads of that objective"),
     "warm_node": ("test_locked", "a process of Flower's, tested for what it is denied"),
     "checksums": ("test_folder", "what `verify` finds in a folder"),

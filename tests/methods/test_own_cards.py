@@ -18,6 +18,7 @@ FIELD: dict[str, dict[str, Any]] = {
     "sage": {"cutoff": 0.8},
     "fl2": {},
     "semifl": {},
+    "twin-sight": {"cutoff": 0.8},
 }
 """Methods by what a small federation needs to differ."""
 

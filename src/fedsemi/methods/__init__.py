@@ -26,6 +26,7 @@ from fedsemi.methods.semianagg import SemiAnAgg
 from fedsemi.methods.semifl import SemiFL
 from fedsemi.methods.ssil_cdm import SsilCdm
 from fedsemi.methods.supervised import SupervisedFedAvg
+from fedsemi.methods.twin_sight import TwinSight
 from fedsemi.plugins.registry import Registry
 
 
@@ -67,6 +68,7 @@ METHODS: Registry[type[Method[Any]]] = Registry(
             SAGE,
             FL2,
             SemiFL,
+            TwinSight,
         )
     },
     _problem,

@@ -17,7 +17,7 @@ from fedsemi.messages import Memory, Task, Update
 from fedsemi.method import Method
 from fedsemi.methods.averaging import draw_clients
 from fedsemi.objectives.base import Objective
-from fedsemi.objectives.workbench import Setup, Workbench
+from fedsemi.objectives.workbench import Parts, Setup, Workbench
 from fedsemi.state import S
 
 
@@ -31,6 +31,11 @@ class OwnLearner(Method[S]):
     setup: Setup
     participation: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Part of the clients that is asked in each round, drawn anew."""
+
+    @property
+    def parts(self) -> Parts | None:
+        """What makes the parts that travel beside the classifier, if any."""
+        return None
 
     @abstractmethod
     def objective(self, task: Task, bench: Workbench) -> Objective:
@@ -49,7 +54,7 @@ class OwnLearner(Method[S]):
     ) -> tuple[Update, Memory]:
         """Learn on one client."""
         make = partial(self.objective, task)
-        return answer(task, client, memory, self.setup, make)
+        return answer(task, client, memory, self.setup, make, self.parts)
 
     def aggregate(self, state: S, updates: Sequence[Update]) -> S:
         """Average the updates with the method's shares."""

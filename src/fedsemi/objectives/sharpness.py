@@ -27,8 +27,8 @@ def client_thresholds(probs: Tensor) -> Tensor:
 
     τ_c = mean(max p) · p̄_c / max p̄.
 
-    >>> client_thresholds(torch.tensor([[0.9, 0.1], [0.3, 0.7]])).tolist()
-    [0.800000011920929, 0.5333333015441895]
+    >>> client_thresholds(torch.tensor([[0.75, 0.25], [0.25, 0.75]])).tolist()
+    [0.75, 0.75]
     """
     mean = probs.mean(0)
     return probs.amax(1).mean() * mean / mean.amax()
