@@ -74,6 +74,7 @@ ELSEWHERE = {
     "memory_store": ("test_private_files", "files of Flower's sites"),
     "on_grid": ("test_simulate", "a run over Flower's grid"),
     "own_learner": ("test_own_cards", "what methods of the field share"),
+    "proxies": ("test_proxyfl", "the objective of that method alone"),
     "permuted": ("test_averaging", "all averaging methods side by side"),
     "protection": ("test_protected", "settings of what is tested there"),
     "identity": ("test_registry", "who is behind a name, told where names are found"),

@@ -19,6 +19,7 @@ FIELD: dict[str, dict[str, Any]] = {
     "fl2": {},
     "semifl": {},
     "twin-sight": {"cutoff": 0.8},
+    "proxyfl": {"cutoff": 0.8},
 }
 """Methods by what a small federation needs to differ."""
 

@@ -67,9 +67,7 @@ def test_neighborhoods_begin_alike_as_both_networks_do(make_bench):
 def test_the_second_network_travels_and_is_averaged_but_not_handed_on(
     tiny_setup, tiny_clients, play
 ):
-    state, updates, _ = play(
-        TwinSight(tiny_setup, projector_width=4), tiny_clients
-    )
+    state, updates, _ = play(TwinSight(tiny_setup, projector_width=4), tiny_clients)
     assert all(key.startswith("twin.") for key in state.parts)
     assert any(key.startswith("twin.encoder.") for key in state.parts)
     assert set(updates[0].weights) == set(state.weights) | set(state.parts)

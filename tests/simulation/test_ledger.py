@@ -44,11 +44,23 @@ def test_orchestra_sends_its_target_and_its_centroids() -> None:
 
 
 def test_methods_for_few_labels_everywhere_are_measured_there() -> None:
-    feddb, sage = measure("feddb"), measure("sage")
+    feddb = measure("feddb")
     # Ten clients with both kinds of images: each sends its mean prediction, [4].
     assert feddb.fields == {"model": feddb.model, "mean_prediction": 16, "counts": 24}
     assert feddb.up == 10 * (feddb.model + 16 + 24) and feddb.down == 10 * feddb.model
-    assert sage.up == 10 * (sage.model + 24) and sage.down == 10 * sage.model
+    for name in ("sage", "proxyfl"):
+        ledger = measure(name)
+        assert ledger.up == 10 * (ledger.model + 24)
+        assert ledger.down == 10 * ledger.model
+
+
+def test_twin_sight_sends_its_second_network_both_ways() -> None:
+    ledger = measure("twin-sight", projector_width=4)
+    # Features of 8 numbers: two layers of 8 x 8 + 8 and 8 x 4 + 4, and an encoder.
+    head = (8 * 4 + 4) * 4
+    encoder = ledger.model - head
+    assert ledger.fields["parts"] == encoder + (8 * 8 + 8 + 8 * 4 + 4) * 4
+    assert ledger.down == 10 * (ledger.model + ledger.fields["parts"])
 
 
 def test_what_the_server_sends_to_itself_is_not_counted() -> None:

@@ -20,6 +20,7 @@ from fedsemi.methods.head_only import HeadOnlyFedAvg
 from fedsemi.methods.isofed import IsoFed
 from fedsemi.methods.orchestra import OrchestraStage
 from fedsemi.methods.permuted import PermutedSemi
+from fedsemi.methods.proxyfl import ProxyFL
 from fedsemi.methods.rscfed import RSCFed
 from fedsemi.methods.sage import SAGE
 from fedsemi.methods.semianagg import SemiAnAgg
@@ -69,6 +70,7 @@ METHODS: Registry[type[Method[Any]]] = Registry(
             FL2,
             SemiFL,
             TwinSight,
+            ProxyFL,
         )
     },
     _problem,
