@@ -13,7 +13,7 @@ TORTURED := tests/reliability tests/server/test_gate.py tests/server/test_guard.
 	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
 .DEFAULT_GOAL := help
-.PHONY: help configs results errors demo federation test test-deployment test-slow torture bench check format clean \
+.PHONY: help configs results errors reference demo federation test test-deployment test-slow torture bench check format clean \
 	lock wheel sbom release audit tag pictures
 
 help: ## Show this list
@@ -46,6 +46,9 @@ configs: $(VENV)/core ## Write the configs of the paper anew, from the profile `
 
 errors: $(VENV)/core ## Write docs/errors.md anew, from the table of codes
 	$(BIN)/python -m fedsemi.text.error_codes docs/errors.md
+
+reference: $(VENV)/core ## Write what the command line knows by heart anew (20 s)
+	$(BIN)/python -m fedsemi.cli.write_reference
 
 pictures: $(VENV)/dev ## Draw the pictures of docs/architecture.md anew, from the code
 	$(BIN)/python -m tools.draw

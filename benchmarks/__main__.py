@@ -16,6 +16,7 @@ from benchmarks.clients import clients
 from benchmarks.common import MET, MISSED, ROOT, Section
 from benchmarks.counts import counts
 from benchmarks.deployment import deployment
+from benchmarks.first_words import first_words
 from benchmarks.flower_ray import flower
 from benchmarks.limit import augmentation, limit, scale
 from benchmarks.precision import precision
@@ -25,6 +26,7 @@ from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.use.session import available_cores
 
 ITEMS: dict[str, Callable[[int], Section]] = {
+    "first_words": first_words,
     "limit": limit,
     "reference": reference,
     "cores": cores,

@@ -29,6 +29,7 @@ from fedsemi.use.session import record_run
 PACKAGE = Path(fedsemi.__file__).parent
 DOCS = Path(__file__).parents[1] / "docs"
 COMMANDS = typer.main.get_command(app).commands
+OPTIONS = {o for p in typer.main.get_command(app).params for o in p.opts}
 VALUE = "VALUE"
 """Stands for what is put into a text when the program runs."""
 
@@ -75,6 +76,8 @@ def test_there_is_advice() -> None:
 def test_a_command_that_is_named_exists_with_its_options(command: str) -> None:
     _, *words = shlex.split(command)
     if words[0] in (VALUE, "COMMAND", "--debug"):  # any command
+        return
+    if words[0] in OPTIONS | {"--help"}:
         return
     assert words[0] in COMMANDS
     known = {name for p in COMMANDS[words[0]].real.params for name in p.opts}
@@ -165,3 +168,45 @@ def test_the_command_after_a_coordinators_full_disk_is_the_coordinators(
         assert folder.start is not None
         steps = run_simulation(simulation, 1, folder.start)
         assert record_run(folder, simulation, steps, "again", quiet)[0] is not None
+
+
+def test_a_bad_start_is_told_before_there_is_a_folder_and_its_advice_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.safetensors").write_bytes(b"no model")
+    Path("c.json").write_text(json.dumps({**CONTENT, "start": "bad.safetensors"}))
+    words = ["run", "c.json", "--out", "r", "--workers", "1"]
+    for told in (["start=bad.safetensors"], ["start=missing.safetensors"]):
+        refused = CliRunner().invoke(app, [*words, "--set", *told])
+        assert isinstance(refused.exception, StorageError)
+        assert "--resume" not in str(refused.exception)
+        assert "--set start=FILE" in str(refused.exception)
+        assert not Path("r", "config.json").exists()
+    good = {**CONTENT, "stages": [{"method": "supervised", "rounds": 1}]}
+    Path("warm.json").write_text(json.dumps(good))
+    warm = ["run", "warm.json", "--out", "warm", "--workers", "1"]
+    assert CliRunner().invoke(app, warm).exit_code == 0
+    done = CliRunner().invoke(app, [*words, "--set", "start=warm/model.safetensors"])
+    assert done.exit_code == 0, done.exception
+
+
+def test_a_start_that_went_bad_before_the_first_checkpoint_advises_what_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("c.json").write_text(json.dumps(CONTENT))
+    done = CliRunner().invoke(app, ["run", "c.json", "--out", "w", "--workers", "1"])
+    assert done.exit_code == 0
+    experiment = make_experiment({**CONTENT, "start": "w/model.safetensors"})
+    fedsemi.runs.folder.RunFolder.new(Path("r"), build(experiment)).close()
+    Path("w/model.safetensors").write_bytes(b"no model")
+    again = ["run", "--resume", "r", "--workers", "1"]
+    stopped = CliRunner().invoke(app, again)
+    assert isinstance(stopped.exception, StorageError)
+    assert "continue with" not in str(stopped.exception)
+    Path("warm.json").write_text(json.dumps(CONTENT))
+    whole = ["run", "warm.json", "--out", "w2", "--workers", "1"]
+    assert CliRunner().invoke(app, whole).exit_code == 0
+    words = [*again, "--set", "start=w2/model.safetensors"]
+    assert CliRunner().invoke(app, words).exit_code == 0

@@ -79,6 +79,7 @@ ELSEWHERE = {
     "protection": ("test_protected", "settings of what is tested there"),
     "identity": ("test_registry", "who is behind a name, told where names are found"),
     "method_settings": ("test_registry", "settings of methods from outside"),
+    "reference": ("test_write_reference", "what is read is what was written"),
     "reporting": ("test_workers", "what engines report, by all of them"),
     "state": ("test_averaging", "what methods keep between rounds"),
     "workbench": ("test_local", "what a client learns with"),

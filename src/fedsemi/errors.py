@@ -22,6 +22,11 @@ import difflib
 from collections.abc import Iterable
 from errno import ENOMEM
 
+from fedsemi.text.printable import printable
+
+_LINE = 10_000
+"""The most characters of an error's text."""
+
 
 class FedSemiError(Exception):
     """The root of the tree; `code` names the case, `exit_code` is the shell's."""
@@ -34,7 +39,8 @@ class FedSemiError(Exception):
         self.code = code or self.default_code
 
     def __str__(self) -> str:
-        return f"{self.code} {super().__str__()}"
+        # It may name what others have named, and Python prints it as it is.
+        return f"{self.code} {printable(super().__str__(), _LINE)}"
 
 
 class ConfigError(FedSemiError):

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
+from fedsemi.cli import app
 from fedsemi.cli.demo import lower_bound, run_demo, upper_bound
 from fedsemi.config.experiment import make_experiment
 
@@ -17,6 +21,31 @@ def test_bounds_train_for_as_many_rounds(small_config: dict[str, Any]) -> None:
         assert [stage.rounds for stage in bound.stages] == [4]
         assert bound.stages[0].method == "supervised"
     assert upper_bound(experiment).partition.labeled_clients == "all"
+
+
+def test_what_the_demo_names_as_next_works_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FEDSEMI_DATA", raising=False)
+    small = ["data.name=synthetic", "data.train_limit=160", "data.test_limit=40"]
+    small += ["partition.num_clients=3", "partition.min_size=5", "model.width=2"]
+    small += ["stages.0.rounds=1", "stages.1.rounds=1"]
+    changes = [word for each in small for word in ("--set", each)]
+    done = CliRunner().invoke(app, ["demo", *changes, "--workers", "1"])
+    assert done.exit_code == 0, done.exception
+    lines = done.output.split("next:\n")[1].splitlines()
+    commands = [shlex.split(line, comments=True) for line in lines]
+    assert [words[:2] for words in commands] == [
+        ["fedsemi", "report"],
+        ["fedsemi", "run"],
+        ["fedsemi", "configs"],
+    ]
+    for words in commands:
+        again = CliRunner().invoke(app, words[1:])
+        assert again.exit_code == 0, again.exception
+    assert (tmp_path / "report.html").is_file() and (tmp_path / "demo.toml").is_file()
+    assert (tmp_path / "runs" / "demo-rscfed" / "summary.json").is_file()
 
 
 def test_the_demo_compares_three_runs_and_keeps_them(

@@ -9,7 +9,9 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from tests.data.pictures import make_site, save_picture
@@ -17,6 +19,8 @@ from tests.data.pictures import make_site, save_picture
 import fedsemi
 from fedsemi.cli import main
 from fedsemi.config.experiment import load_config
+from fedsemi.errors import StorageError
+from fedsemi.report.live import following
 from fedsemi.text.printable import printable
 
 FORGED = "a\nsite 9 joined"
@@ -95,10 +99,38 @@ def test_a_run_of_such_sites_and_classes(screen: Screen) -> None:
         code, text = screen(*words)
         assert code == 0
         assert_harmless(text)
+    page = Path("report.html").read_text("utf-8")
+    assert_harmless(page)
+    assert json.dumps(printable(CLEAR))[1:-1] in page
+    with following(Path(LATIN)) as live:
+        for path in ("", "data"):
+            with urlopen(f"{live.address}{path}", timeout=30) as answer:
+                assert_harmless(answer.read().decode())
+    assert_harmless(repr(fedsemi.load(LATIN)))
     save_picture(Path("photos") / LATIN / f"{FORGED}.png", 7)
     assert screen("predict", LATIN, "photos", "--out", "classes.csv")[0] == 0
     written = Path("classes.csv").read_bytes()
     assert os.fsencode(f'"{LATIN}/{FORGED}.png"') in written
+
+
+def test_a_plug_in_that_is_broken_on_purpose_is_one_row(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def announced(group: str, path: object) -> dict[str, EntryPoint]:
+        return {CLEAR: EntryPoint(CLEAR, f"{REVERSED}:x", group)}
+
+    monkeypatch.setattr("fedsemi.plugins.registry._announced", announced)
+    code, text = screen("plugins")
+    assert code == 0
+    assert_harmless(text)
+    assert printable(CLEAR) in text
+
+
+def test_an_error_that_python_prints_is_harmless(tmp_path: Path) -> None:
+    with pytest.raises(StorageError) as raised:
+        fedsemi.load(tmp_path / CLEAR)
+    assert_harmless(str(raised.value))
+    assert printable(CLEAR) in str(raised.value)
 
 
 def test_a_partition_into_such_classes(screen: Screen) -> None:

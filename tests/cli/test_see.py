@@ -37,7 +37,32 @@ def test_a_report_of_two_runs_is_one_page_in_a_folder_that_it_makes(
     page = out.read_text("utf-8")
     assert "small" in page and "again" in page
     size = len(page.encode()) / 1000
-    assert f"saved {out} ({size:,.0f} kB)" in done.output
+    assert f"saved {out} ({size:,.0f} kB, 2 runs)" in done.output
+
+
+def test_a_folder_with_runs_in_it_is_reported_side_by_side(
+    real_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("upper-bound", "lower-bound", "semianagg"):
+        shutil.copytree(real_run, tmp_path / "demo" / name)
+    (tmp_path / "demo" / "notes").mkdir()
+    done = CliRunner().invoke(app, ["report", "demo"])
+    assert done.exit_code == 0, done.exception
+    assert "3 runs)" in done.output
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "fedsemi report: lower-bound, semianagg, upper-bound" in page
+
+
+@pytest.mark.parametrize("command", ["watch", "diff"])
+def test_a_command_for_one_run_names_those_that_a_folder_holds(
+    command: str, real_run: Path, tmp_path: Path
+) -> None:
+    inner = shutil.copytree(real_run, tmp_path / "demo" / "semianagg")
+    words = [str(tmp_path / "demo")] * (2 if command == "diff" else 1)
+    failed = CliRunner().invoke(app, [command, *words])
+    assert isinstance(failed.exception, StorageError)
+    assert str(failed.exception).endswith(f"of which to give one: {inner}")
 
 
 def test_a_run_differs_from_itself_in_nothing(real_run: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedsemi.text.printable import printable
+from fedsemi.text.printable import printable, visible
 
 ANY = st.text(st.characters(), max_size=400)
 """Lone surrogates included."""
@@ -60,3 +60,13 @@ def test_an_escape_is_not_cut_in_two() -> None:
 def test_text_at_the_limit_is_whole() -> None:
     assert printable("x" * 300) == "x" * 300
     assert printable("x" * 301) == "x" * 299 + "…"
+
+
+def test_all_texts_of_a_page_are_made_visible_and_none_is_cut() -> None:
+    long = "x" * 20_000
+    page = {"a\x1b": [("b\u202e", 1.5), None], "long": long, "lines": "one\ntwo\x07"}
+    assert visible(page) == {
+        "a\\x1b": [["b\\u202e", 1.5], None],
+        "long": long,
+        "lines": "one\ntwo\\x07",
+    }

@@ -91,6 +91,18 @@ def test_pictures_are_read_as_those_of_the_training(tmp_path: Path) -> None:
     assert ModelCard.from_json(card.as_json(), tmp_path) == card
 
 
+def test_deep_pictures_are_taken_once_their_range_is_told(
+    real_run: Path, tmp_path: Path
+) -> None:
+    deep = (np.arange(900).reshape(30, 30) * 4).astype(np.uint16)
+    Image.fromarray(deep).save(tmp_path / "deep.png")
+    with pytest.raises(DataError, match=r"set sites\.sixteen_bit_range"):
+        predictions(real_run, tmp_path)
+    told = ["sites.sixteen_bit_range=[0, 4095]"]
+    ((file, _, probability),) = predictions(real_run, tmp_path, told).rows
+    assert file == "deep.png" and 0 < probability <= 1
+
+
 def test_a_broken_picture_is_named_and_the_others_are_classified(
     real_run, photos
 ) -> None:

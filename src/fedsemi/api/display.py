@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 from fedsemi.runs.records import RoundRecord
+from fedsemi.text.printable import printable
 from fedsemi.text.screen import Screen
 from fedsemi.use.progress import Progress, bar
 
@@ -45,7 +46,7 @@ class NotebookProgress(Progress):
     def _show(self, record: RoundRecord) -> None:
         done, total = self.rounds_done(record), self.num_rounds
         text = f"{bar(done / total, 20):<20} {self._line(record)}"
-        bundle = {"text/plain": text}
+        bundle = {"text/plain": printable(text)}
         if self._handle is None:
             # There is a notebook, so there is IPython; it is no dependency.
             shown: Any = importlib.import_module("IPython.display")

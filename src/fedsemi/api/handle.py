@@ -22,6 +22,8 @@ from fedsemi.report.build import report as build_report
 from fedsemi.report.run import read_run
 from fedsemi.runs.model_card import ModelCard
 from fedsemi.storage import make_folder, write_whole
+from fedsemi.text.printable import printable
+from fedsemi.text.screen import LINE
 from fedsemi.use.exports import Deployed, client_rows, load_model, round_rows
 from fedsemi.use.predict import predictions
 
@@ -139,7 +141,7 @@ class Run:
         state = "" if self.finished else " (unfinished)"
         accuracy = self.accuracy
         found = "not tested yet" if accuracy is None else f"accuracy {accuracy:.2%}"
-        return f"<Run '{self.folder}'{state}: {stages}; {found}>"
+        return printable(f"<Run '{self.folder}'{state}: {stages}; {found}>", LINE)
 
     @property
     def _card(self) -> ModelCard:

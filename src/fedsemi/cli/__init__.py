@@ -26,7 +26,6 @@ app = typer.Typer(
     cls=LateGroup,
     no_args_is_help=True,
     suggest_commands=False,  # click does it, too
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     help=(
@@ -35,6 +34,8 @@ app = typer.Typer(
         "`fedsemi run CONFIG.toml`."
     ),
 )
+_CTRL_C = 130
+"""What typer makes of an interruption that nobody has taken care of."""
 
 
 def _version(asked: bool) -> None:
@@ -62,7 +63,10 @@ def main() -> None:
     """Run the command line; a user's mistake gives one line and an exit code."""
     try:
         # Mistakes in the command line itself come as exceptions, too.
-        sys.exit(app(prog_name="fedsemi", standalone_mode=False))
+        code = app(prog_name="fedsemi", standalone_mode=False)
+        if code == _CTRL_C:
+            raise Interrupted("stopped")
+        sys.exit(code)
     except NoArgsIsHelpError as error:
         error.show()
         sys.exit(ConfigError.exit_code)

@@ -16,6 +16,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from fedsemi.text.early_stop import listen_as_usual
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -94,7 +96,7 @@ PANELS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "methods",
             "methods:methods",
-            "List the methods with what a site sends, or show the settings of one.",
+            "List the methods with what a site sends, or show all about one.",
         ),
         Entry(
             "settings",
@@ -115,8 +117,8 @@ PANELS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "datasets",
-            "data:datasets",
-            "List the data sets: whether they are at hand, their licenses and sources.",
+            "datasets:datasets",
+            "List the data sets, show one, or download it: fedsemi datasets get NAME.",
         ),
         Entry(
             "plugins",
@@ -220,12 +222,19 @@ class Late(TyperCommand):
         )
         found = importlib.import_module(f"fedsemi.cli.{module}")
         app.command(self.entry.name)(getattr(found, function))
+        listen_as_usual()
         return get_command(app)
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> click.Context:
-        """Go on as the real command."""
+        """Go on as the real command, or as its sketch while a shell completes."""
+        if extra.get("resilient_parsing"):
+            from fedsemi.cli.completion import sketch
+
+            return sketch(self.entry.name).make_context(
+                info_name, args, parent, **extra
+            )
         return self.real.make_context(info_name, args, parent, **extra)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:

@@ -1,4 +1,4 @@
-"""Commands about data: what there is, and who gets what."""
+"""The command that shows who gets which images."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides
 from fedsemi.config.experiment import load_config
-from fedsemi.data.datasets import DATASETS, search_path
-from fedsemi.data.readers.source import DatasetSource
 from fedsemi.data.show import partition_table, save_heatmap
 from fedsemi.simulation.build import load_dataset, partition_of, read_folders
 from fedsemi.storage import make_folder
@@ -46,31 +42,3 @@ def partition(
     save_heatmap(drawn, labels, dataset.class_names, out / "partition.png")
     console.print(f"SHA-256 {drawn.sha256}", soft_wrap=True)
     console.print(f"saved {out / 'partition.json'} and {out / 'partition.png'}")
-
-
-def datasets(data_dir: DataDir = None) -> None:
-    """List the data sets: whether they are at hand, their licenses and sources."""
-    table = Table("data set", "what", box=None)
-    for column in ("classes", "train / test"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("at hand")
-    origins = Table("data set", "license, and where it comes from", box=None)
-    for name, source in DATASETS.own.items():
-        assert isinstance(source, DatasetSource)
-        table.add_row(
-            name,
-            source.description,
-            str(len(source.class_names)),
-            " / ".join(f"{count:,}" for count in source.counts),
-            "yes" if source.at_hand(search_path(data_dir)) else "no",
-        )
-        origins.add_row(name, Text(f"{source.license}\n{source.where}"))
-    console = Screen()
-    console.print(table)
-    places = ", ".join(str(path) for path in search_path(data_dir))
-    console.print()
-    console.print(
-        f"looked for in {places}; --data-dir or FEDSEMI_DATA names another folder"
-    )
-    console.print()
-    console.print(origins)

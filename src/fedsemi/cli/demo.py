@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from fedsemi.config.experiment import Experiment, Stage
 from fedsemi.evidence.stats import gap_closed
 from fedsemi.runs.records import Step
 from fedsemi.simulation.build import build
+from fedsemi.text.printable import typed
 from fedsemi.use.progress import bar, client_table, duration
 from fedsemi.use.session import run_and_record
 
@@ -50,8 +52,18 @@ def run_demo(
     workers: int,
     console: Console,
     data_dir: Path | None = None,
+    overrides: Sequence[str] = (),
 ) -> list[Result]:
-    """Run the experiment and both of its bounds, then compare them."""
+    """Run the experiment and both of its bounds, compare them, and say what is next.
+
+    Args:
+        experiment: What to run.
+        out: The folder of the three runs.
+        workers: Worker processes; 0 for one per core.
+        console: Where it is shown.
+        data_dir: The folder of the data sets.
+        overrides: The settings that the shipped config was changed by.
+    """
     plan = {
         "lower bound": lower_bound(experiment),
         experiment.stages[-1].method: experiment,
@@ -65,7 +77,26 @@ def run_demo(
         last, summary = run_and_record(simulation, folder, title, workers, console, 20)
         results.append(Result(title, last, summary))
     _print_comparison(results, out, console)
+    console.print("next:")
+    for command, why in next_commands(out, data_dir, overrides).items():
+        console.print(f"  {command}  # {why}", soft_wrap=True, highlight=False)
     return results
+
+
+def next_commands(
+    out: Path, data_dir: Path | None, overrides: Sequence[str]
+) -> dict[str, str]:
+    """Say what to type next, and why."""
+    where = ("--data-dir", data_dir) if data_dir else ()
+    changed = [word for each in overrides for word in ("--set", each)]
+    method = "rscfed"
+    own = out.with_name(f"{out.name}-{method}")
+    run = ("run", "demo", *changed, "--set", f"stages.1.method={method}")
+    return {
+        typed("fedsemi", "report", out): "the three runs side by side, as a page",
+        typed("fedsemi", *run, *where, "--out", own): "another method",
+        typed("fedsemi", "configs", "demo"): "a copy of the config, to be changed",
+    }
 
 
 def _supervised(experiment: Experiment) -> Experiment:

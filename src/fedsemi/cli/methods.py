@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import entry_points
+from typing import Annotated
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
-from fedsemi.config.explain import known
-from fedsemi.methods import METHODS
-from fedsemi.simulation.ledger import Ledger, measure
+from fedsemi.cli.reference import KnownMethod, reference
+from fedsemi.errors import ConfigError, nearest
+from fedsemi.text.printable import typed
 from fedsemi.text.screen import Screen
 
 TITLES = (
@@ -26,31 +24,33 @@ TITLES = (
     "paper",
 )
 _NARROW = (
-    ("method", "cards", "a site sends", "round", "paper"),
-    ("method", "local learner", "aggregation"),
+    ("method", "a site sends", "round", "paper"),
+    ("method", "cards", "local learner", "aggregation"),
 )
 _WIDE = 120
 
 
 def methods(
     name: Annotated[
-        str | None, typer.Argument(help="Show the settings of this one.")
+        str | None, typer.Argument(help="Show this one, also module:Class of your own.")
     ] = None,
 ) -> None:
-    """List the methods with what a site sends, or show the settings of one.
+    """List the methods with what a site sends, or show all about one.
 
-    What is sent is measured: each method runs two rounds with ten small sites, one of
-    them labeled, and the messages of the second are counted. M is the size of the
-    model.
+    What is sent was measured: each method ran two rounds with ten small sites, labeled
+    as its first card says, and the messages of the second were counted; a method of
+    your own is measured when you ask for it. M is the size of the model.
 
     Example: fedsemi methods semianagg
     """
-    console = Screen()
-    if name is not None:
-        known("methods", name, METHODS)
-        console.print(_settings(name))
-        return
-    rows = [_row(method) for method in METHODS.own]
+    if name is None:
+        _list(Screen())
+    else:
+        _show(_found(name), Screen())
+
+
+def _list(console: Screen) -> None:
+    rows = [_row(method) for method in reference().methods]
     for titles in (TITLES,) if console.width >= _WIDE else _NARROW:
         console.print(_table(titles, rows))
     console.print(
@@ -59,6 +59,31 @@ def methods(
         style="dim",
     )
     console.print("* has a note: fedsemi methods NAME", style="dim")
+    if outside := _announced():
+        names = ", ".join(outside)
+        console.print(f"plug-ins, measured by fedsemi methods NAME: {names}")
+
+
+def _announced() -> list[str]:
+    return [each.name for each in entry_points(group="fedsemi.methods")]
+
+
+def _found(name: str) -> KnownMethod:
+    known = reference().method(name)
+    if known is not None:
+        return known
+    outside = _announced()
+    if ":" not in name and name not in outside:
+        names = [*(each.name for each in reference().methods), *outside]
+        raise ConfigError(
+            f"methods: there is no '{name}'{nearest(name, names)}; known are "
+            f"{', '.join(sorted(names))}",
+            code="FS4104",
+        )
+    # torch takes seconds to import, and is needed to train what is not known.
+    from fedsemi.cli.write_reference import measured
+
+    return measured(name)
 
 
 def _table(titles: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Table:
@@ -70,64 +95,61 @@ def _table(titles: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Table:
     return table
 
 
-def _row(method: str) -> dict[str, str]:
-    # Unlabeled clients join FedIRM late; what they send then is of interest.
-    settings = {"unlabeled_after": 0} if method == "fedirm" else {}
-    ledger, origin = measure(method, **settings), METHODS[method].provenance
+def _row(method: KnownMethod) -> dict[str, str]:
     values = (
-        method,
-        ", ".join(METHODS[method].cards) or "–",
-        sent(ledger),
-        total(ledger),
-        origin.learner,
-        origin.aggregation,
-        f"{origin.reference}{' *' if origin.note else ''}",
+        method.name,
+        method.cards or "–",
+        method.sends,
+        method.round,
+        method.learner,
+        method.aggregation,
+        f"{method.paper}{' *' if method.note else ''}",
     )
     return dict(zip(TITLES, values, strict=True))
 
 
-def sent(ledger: Ledger) -> str:
-    """Name the fields of an update with their bytes; the model is M."""
-    rest = [f"{name} {shown(b)}" for name, b in ledger.fields.items()]
-    return ", ".join(["M", *rest[1:]])
+def _show(method: KnownMethod, console: Screen) -> None:
+    console.print(f"{method.name}: {method.what}", style="bold")
+    facts = Table(box=None, padding=(0, 1), show_header=False)
+    facts.add_column(no_wrap=True, style="dim")
+    facts.add_column()
+    for title, value in (
+        ("paper", method.paper),
+        ("note", method.note),
+        ("made for", method.cards),
+        ("local learner", method.learner),
+        ("aggregation", method.aggregation),
+        ("a site sends", f"{method.sends} (M is the model)"),
+        ("a round", f"{method.round}, ten sites, both ways"),
+    ):
+        if value:
+            facts.add_row(title, value)
+    console.print(facts)
+    console.print()
+    title = f'[[stages]] method = "{method.name}"'
+    own = method.settings or [("none of its own", "", "", "")]
+    console.print(settings_table(title, own))
+    console.print()
+    for title, command in commands_for(method).items():
+        console.print(f"{title}: {command}", soft_wrap=True)
 
 
-def total(ledger: Ledger) -> str:
-    """Say what a round costs, in models and in bytes beside them."""
-    return f"{ledger.transfers} M + {shown(ledger.beside)}"
-
-
-def shown(num_bytes: int) -> str:
-    """Write a number of bytes in a readable unit.
-
-    >>> shown(24), shown(32768), shown(33_000_000)
-    ('24 B', '33 kB', '33 MB')
-    """
-    for size, unit in ((1_000_000, "MB"), (1_000, "kB")):
-        if num_bytes >= size:
-            return f"{num_bytes / size:.0f} {unit}"
-    return f"{num_bytes} B"
-
-
-def _settings(name: str) -> Table:
-    method = METHODS[name]
-    what = (inspect.getdoc(method) or "").split("\n")[0]
-    origin = method.provenance
-    note = f" ({origin.note})" if origin.note else ""
-    title = Text(f"{name}: {what}\n{origin.reference}{note}")
-    table = Table("setting", "default", title=title, box=None)
-    for field in method.settings():
-        table.add_row(field.name, _shown(field))
+def settings_table(title: str, rows: Iterable[Sequence[str]]) -> Table:
+    """List settings with type, default and meaning."""
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 1))
+    table.add_column("setting", no_wrap=True)
+    for column in ("type", "default", "meaning"):
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
-def _shown(field: dataclasses.Field[Any]) -> str:
-    if field.default is not dataclasses.MISSING:
-        return repr(field.default)
-    if field.default_factory is dataclasses.MISSING:
-        return "–"
-    made = field.default_factory()
-    if not dataclasses.is_dataclass(made) or isinstance(made, type):
-        return repr(made)
-    inner = (f"{k} = {v!r}" for k, v in dataclasses.asdict(made).items())
-    return "{ " + ", ".join(inner) + " }"
+def commands_for(method: KnownMethod) -> dict[str, str]:
+    """Say what to type to see the method at work."""
+    words = ("run", "demo", "--set", f"stages.1.method={method.name}")
+    found = {"try it, without a download": typed("fedsemi", *words)}
+    if method.config:
+        found["start from"] = f"{typed('fedsemi', 'configs', method.config)} (a copy)"
+        found["as in the paper"] = typed("fedsemi", "run", method.config)
+    return found

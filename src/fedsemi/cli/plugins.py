@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
 from fedsemi.config.experiment import load_config
 from fedsemi.config.plugged import plugins_of
@@ -41,7 +40,7 @@ def plugins(
         return
     table = Table(*_TITLES, box=None)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*row)
     console.print(table)
 
 

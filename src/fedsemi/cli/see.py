@@ -13,7 +13,7 @@ import typer
 from fedsemi.report.build import report as build_report
 from fedsemi.report.diff import differences
 from fedsemi.report.live import following
-from fedsemi.report.run import read_run
+from fedsemi.report.run import read_run, runs_in
 from fedsemi.storage import make_folder, write_whole
 from fedsemi.text.screen import Screen, say
 
@@ -22,19 +22,26 @@ RunPath = Annotated[Path, typer.Argument(help="Folder of a run.", show_default=F
 
 def report(
     runs: Annotated[
-        list[Path], typer.Argument(help="Folders of runs.", show_default=False)
+        list[Path],
+        typer.Argument(
+            help="Folders of runs, or a folder with runs in it.", show_default=False
+        ),
     ],
     out: Annotated[Path, typer.Option(help="The page.")] = Path("report.html"),
 ) -> None:
     """Make a page of a run, or compare several; it opens without a network.
 
-    Example: fedsemi report runs/demo/* --out report.html
+    Several are shown side by side, e.g. the three that `fedsemi demo` leaves.
+
+    Example: fedsemi report runs/demo --out report.html
     """
-    page = build_report([read_run(path) for path in runs])
+    found = [each for path in runs for each in runs_in(path)]
+    page = build_report([read_run(path) for path in found])
     make_folder(out.parent)
     write_whole(out, page.encode())
     size = len(page.encode()) / 1000
-    Screen().print(f"saved {out} ({size:,.0f} kB)", soft_wrap=True)
+    shown = f", {len(found)} runs" if len(found) > 1 else ""
+    Screen().print(f"saved {out} ({size:,.0f} kB{shown})", soft_wrap=True)
 
 
 def diff(a: RunPath, b: RunPath) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import astuple
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
+from fedsemi.cli.methods import settings_table
 from fedsemi.config.described import (
     Described,
     learner_settings,
@@ -33,7 +34,7 @@ def settings(
     """
     console = Screen()
     for title, found in _chosen(name):
-        console.print(_table(title, found))
+        console.print(settings_table(title, map(astuple, found)))
 
 
 def _chapters() -> Iterator[Chapter]:
@@ -65,13 +66,3 @@ def _searched(name: str, chapters: Iterable[Chapter]) -> list[Chapter]:
             code="FS4104",
         )
     return hits
-
-
-def _table(title: str, found: Iterable[Described]) -> Table:
-    table = Table(title=title, title_justify="left", box=None, padding=(0, 1))
-    table.add_column("setting", no_wrap=True)
-    for column in ("type", "default", "meaning"):
-        table.add_column(column)
-    for each in found:
-        table.add_row(each.path, each.kind, each.default, each.meaning)
-    return table

@@ -64,6 +64,7 @@ def demo(
         workers,
         Screen(),
         data_dir,
+        overrides or [],
     )
 
 

@@ -57,14 +57,24 @@ def predict(
     model: Annotated[Path, typer.Argument(help="A run, or an exported .onnx or .pt2.")],
     folder: Annotated[Path, typer.Argument(help="Folder of pictures.")],
     out: Annotated[Path | None, typer.Option(help="A CSV file.")] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="sites.KEY=VALUE",
+            help="How these pictures become pixels: sites.sixteen_bit_range or "
+            "sites.background. May be repeated.",
+        ),
+    ] = None,
 ) -> None:
     """Classify the pictures of a folder; prints CSV with file, class, probability.
 
-    Pictures that cannot be read are named and left out.
+    Pictures that cannot be read are named and left out. They become pixels as those did
+    that the model learned from, unless --set says otherwise.
 
     Example: fedsemi predict runs/demo/semianagg photos --out classes.csv
     """
-    found = predictions(model, folder)
+    found = predictions(model, folder, overrides or [])
     for line in found.left_out:
         say(line, err=True)
     if found.left_out:

@@ -62,7 +62,14 @@ class Blueprint:
         fresh = self.model.build(seed_of(self.experiment.seed, "init")).state_dict()
         if self.experiment.start is None:
             return fresh
-        return _fitting(read_weights(Path(self.experiment.start)), fresh)
+        try:
+            return _fitting(read_weights(Path(self.experiment.start)), fresh)
+        except StorageError as error:
+            raise StorageError(
+                f"start: {error.args[0]}; name another file with --set start=FILE, or "
+                "take `start` out of the config",
+                error.code,
+            ) from error
 
     def on(self, device: str) -> Blueprint:
         """Return the same blueprint, computed elsewhere."""

@@ -17,7 +17,7 @@ from fedsemi.config.naming import sha256_of
 from fedsemi.config.protection import GUARD_RULES, AlarmSettings, GuardSettings
 from fedsemi.config.setting import CardSettings, check_setting
 from fedsemi.data.arrays import ARRAYS
-from fedsemi.data.datasets import DATASETS
+from fedsemi.data.datasets import DATASETS, refuse_unusable
 from fedsemi.data.rare_classes import RareClasses
 from fedsemi.data.site_settings import FOLDERS, SitesSettings
 from fedsemi.errors import ConfigError
@@ -190,6 +190,7 @@ def make_experiment(
     """
     experiment = _checked(Experiment, content)
     if with_data:
+        refuse_unusable(experiment.data.name)
         known("data.name", experiment.data.name, DATASETS, FOLDERS, ARRAYS)
     _check_sites(experiment)
     check_arrays(experiment)

@@ -9,10 +9,12 @@ from fedsemi.data.dataset import Dataset
 from fedsemi.data.outside import DatasetMaker, made_by, problem_of
 from fedsemi.data.readers import (
     cifar,
+    fashion_mnist,
     installed,
     isic18,
     isic18_split,
     long_tail,
+    medmnist,
     mnist,
     svhn,
     synthetic,
@@ -20,7 +22,9 @@ from fedsemi.data.readers import (
 from fedsemi.data.readers.source import DatasetSource, Request
 from fedsemi.errors import DataError, nearest
 from fedsemi.plugins.registry import Registry
+from fedsemi.text.printable import typed
 
+_KRIZHEVSKY = "Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009"
 _SOURCES = (
     DatasetSource(
         name="synthetic",
@@ -30,6 +34,8 @@ _SOURCES = (
         license="none needed",
         where="nothing to get",
         read=synthetic.read,
+        citation="nobody",
+        normalization="of the training images, computed when they are read",
     ),
     DatasetSource(
         name="digits",
@@ -39,6 +45,9 @@ _SOURCES = (
         license="CC BY 4.0 (UCI)",
         where="nothing to get",
         read=installed.read_digits,
+        citation="Alpaydin and Kaynak, Optical Recognition of Handwritten Digits, UCI "
+        "Machine Learning Repository, 1998",
+        normalization="of the training images, computed when they are read",
     ),
     DatasetSource(
         name="elpv",
@@ -49,6 +58,9 @@ _SOURCES = (
         where='run: pip install "fedsemi[elpv]"',
         read=installed.read_elpv,
         package="elpv_dataset",
+        citation="Buerhop-Lutz et al., EU PVSEC 2018; Deitsch et al., Solar Energy "
+        "185, 2019",
+        normalization="of the training images, computed when they are read",
     ),
     DatasetSource(
         name="mnist",
@@ -60,6 +72,24 @@ _SOURCES = (
         "https://ossci-datasets.s3.amazonaws.com/mnist/",
         read=mnist.read,
         find=mnist.find,
+        citation="LeCun, Bottou, Bengio and Haffner, Proceedings of the IEEE 86, 1998",
+        normalization="constants of the literature, for the training images",
+        official=mnist.OFFICIAL,
+    ),
+    DatasetSource(
+        name="fashion-mnist",
+        description="pieces of clothing of 28 pixels, gray",
+        class_names=fashion_mnist.CLASS_NAMES,
+        counts=(60_000, 10_000),
+        license="MIT",
+        where="download the four *-ubyte.gz files from "
+        "https://github.com/zalandoresearch/fashion-mnist (not MNIST's of the same "
+        "names)",
+        read=fashion_mnist.read,
+        find=fashion_mnist.find,
+        citation="Xiao, Rasul and Vollgraf, arXiv:1708.07747, 2017",
+        normalization="of the training images, to four digits",
+        official=fashion_mnist.OFFICIAL,
     ),
     DatasetSource(
         name="svhn",
@@ -71,6 +101,10 @@ _SOURCES = (
         "http://ufldl.stanford.edu/housenumbers/",
         read=svhn.read,
         find=svhn.find,
+        citation="Netzer et al., Reading Digits in Natural Images with Unsupervised "
+        "Feature Learning, 2011",
+        normalization="constants of the literature, for the training images",
+        official=svhn.OFFICIAL,
     ),
     DatasetSource(
         name="cifar10",
@@ -82,6 +116,9 @@ _SOURCES = (
         "Python one) from https://www.cs.toronto.edu/~kriz/cifar.html",
         read=cifar.read_cifar10,
         find=cifar.find_cifar10,
+        citation=_KRIZHEVSKY,
+        normalization="constants of the literature, for the training images",
+        official=cifar.OFFICIAL10,
     ),
     DatasetSource(
         name="cifar100",
@@ -93,6 +130,9 @@ _SOURCES = (
         "Python one) from https://www.cs.toronto.edu/~kriz/cifar.html",
         read=cifar.read_cifar100,
         find=cifar.find_cifar100,
+        citation=_KRIZHEVSKY,
+        normalization="constants of the literature, for the training images",
+        official=cifar.OFFICIAL100,
     ),
     DatasetSource(
         name="cifar100-lt",
@@ -105,6 +145,9 @@ _SOURCES = (
         read=long_tail.read,
         find=cifar.find_cifar100,
         splits=("image", "path"),
+        citation=_KRIZHEVSKY,
+        normalization="constants of the literature, for the training images",
+        official=cifar.OFFICIAL100,
     ),
     DatasetSource(
         name="isic18",
@@ -117,7 +160,10 @@ _SOURCES = (
         read=isic18.read,
         find=isic18.find,
         splits=("image", "lesion", "path"),
+        citation="Tschandl, Rosendahl and Kittler, Scientific Data 5, 2018",
+        normalization="constants of the literature, for the training images",
     ),
+    *medmnist.SOURCES,
 )
 
 DATASETS: Registry[DatasetSource | DatasetMaker] = Registry(
@@ -148,6 +194,7 @@ def load(
             for ISIC, "lesion" keeps each lesion on one side; for ISIC and CIFAR-100-LT
             also the path of a published index file (`.pth`).
     """
+    refuse_unusable(name)
     if name not in DATASETS:
         raise DataError(
             f"unknown data set '{name}'{nearest(name, DATASETS)}; known: "
@@ -164,6 +211,16 @@ def load(
         if dataset is not None:
             return dataset
     raise _missing(source, folders)
+
+
+def refuse_unusable(name: str) -> None:
+    """Refuse a data set that people look for and that no method here can learn."""
+    if name == medmnist.MULTI_LABEL:
+        raise DataError(
+            f"'{name}' gives an image several classes at once, and fedsemi learns one "
+            "class per image; take another, e.g. pneumoniamnist",
+            "FS3050",
+        )
 
 
 def search_path(data_dir: Path | None = None) -> list[Path]:
@@ -201,9 +258,15 @@ def _check_options(source: DatasetSource, image_size: int | None, split: str) ->
 
 def _missing(source: DatasetSource, folders: list[Path]) -> DataError:
     looked = ", ".join(str(folder.absolute()) for folder in folders)
+    target, get = folders[0].absolute(), source.where
+    if source.official is not None:
+        target /= source.official.folder
+        named = ("--data-dir", folders[0]) if len(folders) == 1 else ()
+        command = typed("fedsemi", "datasets", "get", source.name, *named)
+        get = f"`{command}` fetches it; or {source.where}"
     return DataError(
-        f"data set '{source.name}' was not found in {looked}; {source.where}, put the "
-        f"files in {folders[0].absolute()} (or set FEDSEMI_DATA to their folder), then "
+        f"data set '{source.name}' was not found in {looked}; {get}, put the "
+        f"files in {target} (or set FEDSEMI_DATA to their folder), then "
         "run the same command again",
         "FS3001",
     )

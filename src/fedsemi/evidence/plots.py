@@ -13,6 +13,7 @@ from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.stats import spread
 from fedsemi.report.ranks import Correlation, correlations
+from fedsemi.text.printable import printable
 
 Plot = dict[str, Any]
 
@@ -162,7 +163,7 @@ def _classes(chart: Chart, evidence: Evidence) -> list[Plot]:
                     "kind": "heat",
                     "note": f"Images of each class; client 0 has labels. Seed {seed}.",
                     "rows": list(counts),
-                    "columns": [str(name) for name in run["class_names"]],
+                    "columns": [printable(str(name)) for name in run["class_names"]],
                     "values": list(counts.values()),
                 }
             )

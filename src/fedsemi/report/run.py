@@ -16,6 +16,7 @@ from fedsemi.runs.records import RoundRecord
 from fedsemi.server.alarms import Alarm
 
 ALARMS = "alarms.jsonl"
+CONFIG = "config.json"
 
 
 @dataclass(frozen=True)
@@ -70,17 +71,30 @@ class Run:
         return [stage["method"] for stage in self.config["stages"]]
 
 
+def runs_in(path: Path) -> list[Path]:
+    """Return the folder itself if it is a run's, else the runs that lie in it, by name.
+
+    `fedsemi demo` leaves such a folder. Where there is none, the folder is returned.
+    """
+    if (path / CONFIG).is_file():
+        return [path]
+    return sorted(each.parent for each in path.glob(f"*/{CONFIG}")) or [path]
+
+
 def read_run(path: Path) -> Run:
     """Read a run; a line that is being written just now is left for the next time."""
-    if not (path / "config.json").is_file():
+    if not (path / CONFIG).is_file():
+        inside = [str(each) for each in runs_in(path) if each != path]
+        remedy = "give what `fedsemi run --out` was given"
+        if inside:
+            remedy = f"there are runs in it, of which to give one: {', '.join(inside)}"
         raise StorageError(
-            f"'{path}' is not the folder of a run, for it has no config.json; give "
-            "what `fedsemi run --out` was given",
+            f"'{path}' is not the folder of a run, for it has no {CONFIG}; {remedy}",
             code="FS1110",
         )
     return Run(
         path=path,
-        config=_content(path / "config.json"),
+        config=_content(path / CONFIG),
         manifest=_content(path / "manifest.json"),
         records=read_records(path / METRICS),
         summary=_content(path / "summary.json"),

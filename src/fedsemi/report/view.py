@@ -12,6 +12,7 @@ from fedsemi.report.ranks import FEWEST
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing, flat, shareable, without_places
 from fedsemi.runs.records import ClientRecord, RoundRecord
+from fedsemi.text.printable import visible
 
 Over = Callable[[ClientRecord], float | None]
 
@@ -23,11 +24,14 @@ def view_of(runs: Sequence[Run]) -> dict[str, Any]:
     for view, name in zip(views, names, strict=True):
         view["name"] = name
     main = next((i for i, view in enumerate(views) if not view["bound"]), 0)
-    return {
+    view = {
         "main": main,
         "runs": views,
         "differing": shareable(differing(runs)) if len(runs) > 1 else {},
     }
+    # Classes, sites and folders are named by others, who may hide marks in names.
+    shown: dict[str, Any] = visible(view)
+    return shown
 
 
 def bound_of(run: Run) -> str | None:

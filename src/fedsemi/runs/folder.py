@@ -57,6 +57,13 @@ class RunFolder:
     @classmethod
     def new(cls, path: Path, blueprint: Blueprint, overwrite: bool = False) -> Self:
         """Begin a run. Another one in the same folder is not thrown away unasked."""
+        if blueprint.experiment.start is not None:
+            # A bad one is told before there is a folder, which would be in the way.
+            blueprint.initial_weights()
+        return cls._begun(path, blueprint, overwrite)
+
+    @classmethod
+    def _begun(cls, path: Path, blueprint: Blueprint, overwrite: bool = False) -> Self:
         folder = cls(path, blueprint)
         if not overwrite and (folder._finished or list(path.glob("ckpt-*"))):
             folder.close()
@@ -88,7 +95,7 @@ class RunFolder:
             raise StorageError(f"'{origin}' holds no checkpoint", code="FS1101")
         check_forkable(found.identity, checkpoint_identity(blueprint), found.cursor)
         log = _read_log(origin / METRICS)
-        folder = cls.new(path, blueprint)
+        folder = cls._begun(path, blueprint)
         try:
             write_whole(path / METRICS, log)
             folder._continue_at(found)

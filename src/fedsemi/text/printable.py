@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
+from typing import Any
 
 _CUT = "…"
 
@@ -45,6 +46,21 @@ def _spelled(character: str) -> str:
     if character.isprintable():
         return character
     return character.encode("unicode_escape").decode("ascii")
+
+
+def visible(content: Any) -> Any:
+    """Return the content of a page with all its texts, also keys, printable.
+
+    Texts of several lines stay so, for a page decides itself where lines break; nothing
+    is cut.
+    """
+    if isinstance(content, str):
+        return "\n".join(printable(s, 10 * len(s) + 1) for s in content.split("\n"))
+    if isinstance(content, dict):
+        return {visible(key): visible(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [visible(value) for value in content]
+    return content
 
 
 def typed(*words: str | Path) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from fedsemi.config.pixel_settings import changed_pixels
 from fedsemi.data.augment import resize
 from fedsemi.data.decode import PICTURES, SCANS, decode, is_image
 from fedsemi.data.safe_files import Refused, read_regular
@@ -69,13 +70,22 @@ class Predictions:
         return Predictions(tuple(rows), self.left_out)
 
 
-def predictions(model: Path, folder: Path) -> Predictions:
+def predictions(
+    model: Path, folder: Path, overrides: Sequence[str] = ()
+) -> Predictions:
     """Classify every picture in a folder that can be read.
+
+    Args:
+        model: The folder of a run, or an exported model.
+        folder: Of pictures.
+        overrides: `sites.sixteen_bit_range=[low,high]` or `sites.background=[r,g,b]`,
+            where these pictures need others than those that the model learned from.
 
     Raises:
         DataError: There is none.
     """
     run, card = open_model(model)
+    card = replace(card, pixels=changed_pixels(card.pixels, overrides))
     names, rows, left_out = pictures(folder), [], list[str]()
     for start in range(0, len(names), _BATCH):
         images = {}

@@ -91,6 +91,9 @@ def record_run(
     elsewhere = departures(blueprint.experiment, blueprint.clients())
     for notice in (*folder.notices, *elsewhere):
         console.print(notice, soft_wrap=True, highlight=False)
+    if folder.start is None and blueprint.experiment.start is not None:
+        # Outside of what is resumable: to continue would meet the same file.
+        blueprint.initial_weights()
     try:
         analysis = Analysis(folder.path, blueprint)
         shown = display(blueprint, title, console, workers)

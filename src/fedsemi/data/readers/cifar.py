@@ -16,8 +16,8 @@ import numpy as np
 from fedsemi.data.dataset import Dataset, ImageSet
 from fedsemi.data.readers.common import image_set, shrink
 from fedsemi.data.readers.compact import read_compact
-from fedsemi.data.readers.files import locate, malformed, verify
-from fedsemi.data.readers.source import Request
+from fedsemi.data.readers.files import known_sums, locate, malformed, verify
+from fedsemi.data.readers.source import Official, OfficialFile, Request
 
 _LABELS = "airplane automobile bird cat deer dog frog horse ship truck"
 CIFAR10_CLASSES = tuple(_LABELS.split())
@@ -39,6 +39,11 @@ MEAN100 = (0.50707516, 0.48654887, 0.44091784)
 STD100 = (0.26733429, 0.25643846, 0.27615047)
 
 _ARCHIVE10, _ARCHIVE100 = "cifar-10-binary.tar.gz", "cifar-100-binary.tar.gz"
+_SITE = "https://www.cs.toronto.edu/~kriz"
+OFFICIAL10, OFFICIAL100 = (
+    Official(folder, (OfficialFile(f"{_SITE}/{archive}", known_sums(archive)),))
+    for folder, archive in (("cifar10", _ARCHIVE10), ("cifar100", _ARCHIVE100))
+)
 _COMPACT100 = "cifar100.npz"
 _SUB = ("cifar10", "cifar100")
 _TRAIN10 = tuple(f"data_batch_{number}.bin" for number in range(1, 6))

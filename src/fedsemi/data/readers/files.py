@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -62,21 +62,39 @@ def locate_all(
     return paths if len(paths) == len(names) else ()
 
 
-def verify(path: Path) -> str:
-    """Return the SHA-256 of a file; refuse it if its known sum differs."""
+def verify(path: Path, sums: Sequence[str] | None = None) -> str:
+    """Return the SHA-256 of a file; refuse it if its known sum differs.
+
+    Args:
+        path: The file.
+        sums: Any of these it must have; None takes those that are known by its name.
+    """
+    found = sums_of(path)
+    known = known_sums(path.name) if sums is None else tuple(sums)
+    if known and not found & {*known}:
+        kind, _, expected = known[0].partition(":")
+        own = next(each for each in found if each.startswith(kind))
+        raise DataError(
+            f"{path} is damaged or another version: its {kind} is "
+            f"{own.removeprefix(f'{kind}:')}, expected {expected}; download it again",
+            "FS3002",
+        )
+    return next(each for each in found if each.startswith("sha256")).split(":")[1]
+
+
+def sums_of(path: Path) -> set[str]:
+    """Return the MD5 and the SHA-256 of a file, each with its kind before it."""
     sums = {"md5": hashlib.md5(usedforsecurity=False), "sha256": hashlib.sha256()}
     with path.open("rb") as file:
         while block := file.read(1 << 20):
             for digest in sums.values():
                 digest.update(block)
-    kind, _, expected = CHECKSUMS.get(path.name, "").partition(":")
-    if expected and sums[kind].hexdigest() != expected:
-        raise DataError(
-            f"{path} is damaged or another version: its {kind} is "
-            f"{sums[kind].hexdigest()}, expected {expected}; download it again",
-            "FS3002",
-        )
-    return sums["sha256"].hexdigest()
+    return {f"{kind}:{digest.hexdigest()}" for kind, digest in sums.items()}
+
+
+def known_sums(name: str) -> tuple[str, ...]:
+    """Return the sum that a file of this name must have, if one is known."""
+    return (CHECKSUMS[name],) if name in CHECKSUMS else ()
 
 
 def malformed(path: Path, reason: str) -> DataError:

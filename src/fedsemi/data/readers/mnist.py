@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,15 @@ import numpy as np
 from fedsemi.data.dataset import Dataset
 from fedsemi.data.readers.common import image_set, shrink
 from fedsemi.data.readers.compact import read_compact
-from fedsemi.data.readers.files import Bytes, locate, locate_all, malformed, verify
-from fedsemi.data.readers.source import Request
+from fedsemi.data.readers.files import (
+    Bytes,
+    known_sums,
+    locate,
+    locate_all,
+    malformed,
+    verify,
+)
+from fedsemi.data.readers.source import Official, OfficialFile, Request
 
 CLASS_NAMES = tuple("0123456789")
 FILES = (
@@ -23,6 +31,15 @@ FILES = (
     "mnist.npz",
 )
 MEAN, STD = (0.1307,), (0.3081,)
+OFFICIAL = Official(
+    "mnist",
+    tuple(
+        OfficialFile(
+            f"https://ossci-datasets.s3.amazonaws.com/mnist/{name}", known_sums(name)
+        )
+        for name in FILES[:-1]
+    ),
+)
 
 _SUB = ("mnist", "MNIST", "MNIST/raw")
 
@@ -56,9 +73,14 @@ def find(folder: Path) -> tuple[Path, ...]:
     return locate_all(folder, FILES[-1:], _SUB)
 
 
-def read_idx(path: Path) -> Bytes:
-    """Read one file of unsigned bytes: two zeros, type 8, rank, sizes, then values."""
-    verify(path)
+def read_idx(path: Path, sums: Sequence[str] | None = None) -> Bytes:
+    """Read one file of unsigned bytes: two zeros, type 8, rank, sizes, then values.
+
+    Args:
+        path: The file.
+        sums: Any of these it must have; None takes those that are known by its name.
+    """
+    verify(path, sums)
     try:
         content = path.read_bytes()
         if path.suffix == ".gz":

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from fedsemi.data.dataset import Dataset
 
@@ -26,6 +27,42 @@ class Request:
 
 
 @dataclass(frozen=True)
+class OfficialFile:
+    """A file as its publishers offer it.
+
+    Attributes:
+        url: Its address.
+        sums: Any of these it must have, written "md5:…" or "sha256:…". Without a
+            published one it cannot be checked.
+    """
+
+    url: str
+    sums: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its name on disk.
+
+        >>> OfficialFile("https://x.org/files/a.npz?download=1").name
+        'a.npz'
+        """
+        return urlsplit(self.url).path.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True)
+class Official:
+    """What can be downloaded, and the folder within the data folder that it goes to."""
+
+    folder: str
+    files: tuple[OfficialFile, ...]
+
+    def places(self, data_dir: Path) -> dict[Path, OfficialFile]:
+        """Say which file belongs where."""
+        folder = data_dir.absolute() / self.folder
+        return {folder / file.name: file for file in self.files}
+
+
+@dataclass(frozen=True)
 class DatasetSource:
     """One entry of the table of data sets.
 
@@ -41,6 +78,9 @@ class DatasetSource:
             files.
         splits: The values of `split` that mean something here.
         package: The Python package that carries the data set, if one does.
+        citation: Whom to cite.
+        normalization: Where mean and standard deviation come from.
+        official: The files to download, if that needs no consent on a web page.
     """
 
     name: str
@@ -53,6 +93,9 @@ class DatasetSource:
     find: Callable[[Path], tuple[Path, ...]] | None = None
     splits: tuple[str, ...] = ("image",)
     package: str = ""
+    citation: str = ""
+    normalization: str = ""
+    official: Official | None = None
 
     def at_hand(self, folders: Sequence[Path]) -> bool:
         """Tell whether the data set seems to be there, without reading it."""

@@ -9,13 +9,27 @@ import numpy as np
 from fedsemi.data.dataset import Dataset, ImageSet
 from fedsemi.data.readers.common import image_set, shrink
 from fedsemi.data.readers.compact import read_compact
-from fedsemi.data.readers.files import Bytes, kept, locate_all, malformed, verify
-from fedsemi.data.readers.source import Request
+from fedsemi.data.readers.files import (
+    Bytes,
+    kept,
+    known_sums,
+    locate_all,
+    malformed,
+    verify,
+)
+from fedsemi.data.readers.source import Official, OfficialFile, Request
 
 CLASS_NAMES = tuple("0123456789")
 FILES = ("train_32x32.mat", "test_32x32.mat", "svhn.npz")
 MEAN = (0.4376821, 0.4437697, 0.47280442)
 STD = (0.19803012, 0.20101562, 0.19703614)
+OFFICIAL = Official(
+    "svhn",
+    tuple(
+        OfficialFile(f"http://ufldl.stanford.edu/housenumbers/{name}", known_sums(name))
+        for name in FILES[:-1]
+    ),
+)
 
 _SUB = ("svhn",)
 
