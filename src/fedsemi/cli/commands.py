@@ -71,6 +71,12 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "Say what each client is worth, beside its contribution and data size.",
         ),
         Entry(
+            "audit-weights",
+            "audit_weights:audit_weights",
+            "Say how a method weighs sites: how unequally, by what, and with what "
+            "gain.",
+        ),
+        Entry(
             "predict",
             "use:predict",
             "Classify the pictures of a folder; prints CSV with file, class, "
