@@ -57,6 +57,11 @@ class Alternating(Method[AlternatingState]):
     server_momentum: Annotated[float, Field(ge=0, lt=1)] = 0.5
     """What the server keeps of its last step towards the mean."""
 
+    @property
+    def questions(self) -> int:
+        """In the first round the server learns twice; groups are 0, 1 and 2."""
+        return 3
+
     def init(
         self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
     ) -> AlternatingState:
