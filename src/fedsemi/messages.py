@@ -29,7 +29,13 @@ RELATION = "relation"
 CENTROIDS = "centroids"
 """Statistic [L * d]: centers of a client's clusters, row after row (Orchestra)."""
 
-STATISTICS = (DIVERSITY, CLASS_COUNT, RELATION, CENTROIDS)
+MEAN_PREDICTION = "mean_prediction"
+"""Statistic [C]: mean class probabilities on a client's unlabeled images (FedDB)."""
+
+CONFIDENCE = "confidence"
+"""Statistic [1]: mean confidence of the model on unlabeled images ((FL)²)."""
+
+STATISTICS = (DIVERSITY, CLASS_COUNT, RELATION, CENTROIDS, MEAN_PREDICTION, CONFIDENCE)
 """All statistics of the methods that come with fedsemi."""
 
 PSEUDO_LABEL = "pseudo_label"

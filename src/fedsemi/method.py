@@ -35,6 +35,7 @@ from typing import Any, ClassVar, Generic, Literal, cast
 import torch
 from torch import Tensor
 
+from fedsemi.cards import CardName
 from fedsemi.data.client import Client
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
@@ -98,6 +99,9 @@ class Method(ABC, Generic[S]):
     name: ClassVar[str] = ""
     """Its name in a config; a method from outside is named `module:Class` there."""
     provenance: ClassVar[Provenance] = Provenance()
+    cards: ClassVar[tuple[CardName, ...]] = ()
+    """Settings of the field that it is made for, the main one first; () says nothing.
+    Under others it runs as well, and a line says so."""
     needs: ClassVar[frozenset[Need]] = frozenset()
     """What somebody in the federation must have."""
     labels_only: ClassVar[bool] = False

@@ -150,7 +150,7 @@ def test_bash_completes_with_the_script_that_is_shown(tmp_path: Path) -> None:
     program.chmod(0o755)
     script = """
 eval "$(_FEDSEMI_COMPLETE=source_bash fedsemi)"
-COMP_WORDS=(fedsemi methods semi) COMP_CWORD=2
+COMP_WORDS=(fedsemi methods semia) COMP_CWORD=2
 _fedsemi_completion fedsemi
 echo "${COMPREPLY[@]}"
 complete -p fedsemi

@@ -43,5 +43,33 @@ def test_orchestra_sends_its_target_and_its_centroids() -> None:
     assert ledger.transfers == 20
 
 
+def test_methods_for_few_labels_everywhere_are_measured_there() -> None:
+    feddb = measure("feddb")
+    # Ten clients with both kinds of images: each sends its mean prediction, [4].
+    assert feddb.fields == {"model": feddb.model, "mean_prediction": 16, "counts": 24}
+    assert feddb.up == 10 * (feddb.model + 16 + 24) and feddb.down == 10 * feddb.model
+    for name in ("sage", "proxyfl"):
+        ledger = measure(name)
+        assert ledger.up == 10 * (ledger.model + 24)
+        assert ledger.down == 10 * ledger.model
+
+
+def test_twin_sight_sends_its_second_network_both_ways() -> None:
+    ledger = measure("twin-sight", projector_width=4)
+    # Features of 8 numbers: two layers of 8 x 8 + 8 and 8 x 4 + 4, and an encoder.
+    head = (8 * 4 + 4) * 4
+    encoder = ledger.model - head
+    assert ledger.fields["parts"] == encoder + (8 * 8 + 8 + 8 * 4 + 4) * 4
+    assert ledger.down == 10 * (ledger.model + ledger.fields["parts"])
+
+
+def test_what_the_server_sends_to_itself_is_not_counted() -> None:
+    fl2, semifl = measure("fl2"), measure("semifl")
+    assert fl2.fields == {"model": fl2.model, "confidence": 4, "counts": 24}
+    assert fl2.up == 10 * (fl2.model + 4 + 24) and fl2.down == 10 * fl2.model
+    assert semifl.up == 10 * (semifl.model + 24) and semifl.down == 10 * semifl.model
+    assert semifl.first_extra == 0
+
+
 def test_every_method_has_its_provenance() -> None:
     assert all(method.provenance.year for method in METHODS.values())

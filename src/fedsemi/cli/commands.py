@@ -82,6 +82,12 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "Say what each client is worth, beside its contribution and data size.",
         ),
         Entry(
+            "audit-weights",
+            "audit_weights:audit_weights",
+            "Say how a method weighs sites: how unequally, by what, and with what "
+            "gain.",
+        ),
+        Entry(
             "predict",
             "use:predict",
             "Classify the pictures of a folder; prints CSV with file, class, "
@@ -114,6 +120,11 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "settings:settings",
             "Print every setting with its type, default and meaning, or those of one "
             "section.",
+        ),
+        Entry(
+            "settings-cards",
+            "cards:settings_cards",
+            "List the settings of the field, each a card, or show one and its methods.",
         ),
         Entry(
             "configs",

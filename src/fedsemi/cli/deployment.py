@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.table import Column, Table
 
+from fedsemi.cards import SERVER
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides, require_flower
 from fedsemi.client.findings import with_findings
 from fedsemi.config.experiment import Experiment, Stage, load_config
@@ -44,6 +45,8 @@ def deal(
     """
     simulation = build(_load_guarded(config, overrides or []), data_dir)
     deal_out(simulation, out)
+    if simulation.experiment.setting.card == "LS":
+        Screen().print(f"site-{SERVER} has the server's own labels: run it yourself")
     Screen().print(
         f"wrote {out}/coordinator and {len(simulation.federation.clients)} sites; "
         f"next: {typed('fedsemi', 'certificates', out)}",

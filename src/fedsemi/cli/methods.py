@@ -14,10 +14,18 @@ from fedsemi.errors import ConfigError, nearest
 from fedsemi.text.printable import typed
 from fedsemi.text.screen import Screen
 
-TITLES = ("method", "a site sends", "round", "local learner", "aggregation", "paper")
+TITLES = (
+    "method",
+    "cards",
+    "a site sends",
+    "round",
+    "local learner",
+    "aggregation",
+    "paper",
+)
 _NARROW = (
     ("method", "a site sends", "round", "paper"),
-    ("method", "local learner", "aggregation"),
+    ("method", "cards", "local learner", "aggregation"),
 )
 _WIDE = 120
 
@@ -29,9 +37,9 @@ def methods(
 ) -> None:
     """List the methods with what a site sends, or show all about one.
 
-    What is sent was measured: each method ran two rounds with ten small sites, one of
-    them labeled, and the messages of the second were counted; a method of your own is
-    measured when you ask for it. M is the size of the model.
+    What is sent was measured: each method ran two rounds with ten small sites, labeled
+    as its first card says, and the messages of the second were counted; a method of
+    your own is measured when you ask for it. M is the size of the model.
 
     Example: fedsemi methods semianagg
     """
@@ -90,6 +98,7 @@ def _table(titles: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Table:
 def _row(method: KnownMethod) -> dict[str, str]:
     values = (
         method.name,
+        method.cards or "–",
         method.sends,
         method.round,
         method.learner,
@@ -107,6 +116,7 @@ def _show(method: KnownMethod, console: Screen) -> None:
     for title, value in (
         ("paper", method.paper),
         ("note", method.note),
+        ("made for", method.cards),
         ("local learner", method.learner),
         ("aggregation", method.aggregation),
         ("a site sends", f"{method.sends} (M is the model)"),

@@ -45,6 +45,8 @@ class KnownMethod:
     what: str
     paper: str
     note: str
+    cards: str
+    """Settings of the field that it is made for, the main one first."""
     learner: str
     aggregation: str
     sends: str

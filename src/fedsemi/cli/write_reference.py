@@ -61,6 +61,7 @@ def known_method(name: str, sends: str, round: str) -> KnownMethod:
         what=(inspect.getdoc(method) or "").split("\n")[0],
         paper=origin.reference,
         note=origin.note,
+        cards=", ".join(method.cards),
         learner=origin.learner,
         aggregation=origin.aggregation,
         sends=sends,

@@ -15,7 +15,7 @@ from fedsemi.config.plugged import check_plugins, plugins_of
 from fedsemi.config.privacy import check_statistics, masked
 from fedsemi.data.augment import Views
 from fedsemi.errors import ConfigError, StorageError
-from fedsemi.messages import Weights
+from fedsemi.messages import ClientInfo, Weights
 from fedsemi.method import Method
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
@@ -101,6 +101,10 @@ class Blueprint:
     def provenance(self) -> dict[str, Any]:
         """Name the data by hashes, as far as this side knows them."""
         return {}
+
+    def clients(self) -> tuple[ClientInfo, ...]:
+        """Say who takes part and with how much data, as far as this side knows."""
+        return ()
 
     def num_images(self) -> dict[str, int]:
         """Count the images of real sites by their names, where this side knows them."""

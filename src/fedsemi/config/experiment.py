@@ -16,6 +16,7 @@ from fedsemi.config.method_settings import parsed, settings_model
 from fedsemi.config.naming import sha256_of
 from fedsemi.config.privacy import PrivacySettings, check_noise, check_privacy
 from fedsemi.config.protection import GUARD_RULES, AlarmSettings, GuardSettings
+from fedsemi.config.setting import CardSettings, check_setting
 from fedsemi.data.arrays import ARRAYS
 from fedsemi.data.datasets import DATASETS, refuse_unusable
 from fedsemi.data.rare_classes import RareClasses
@@ -137,6 +138,7 @@ class Experiment(_Settings):
     seed: int = 1
     """Everything random in the run derives from it."""
     data: DataSettings
+    setting: CardSettings = Field(default_factory=CardSettings)
     partition: PartitionSettings = Field(default_factory=PartitionSettings)
     sites: SitesSettings | None = None
     model: ModelSettings
@@ -194,6 +196,7 @@ def make_experiment(
         known("data.name", experiment.data.name, DATASETS, FOLDERS, ARRAYS)
     _check_sites(experiment)
     check_arrays(experiment)
+    check_setting(experiment)
     _check_partition_file(experiment)
     check_privacy(experiment.privacy, experiment.guard, experiment.alarms)
     check_noise(experiment.privacy, experiment.guard, experiment.alarms)

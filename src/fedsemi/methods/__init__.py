@@ -13,16 +13,22 @@ from fedsemi.methods.class_mass import ClassMass
 from fedsemi.methods.fedavg import FedAvg, FedAvgSemi, UniformSemi
 from fedsemi.methods.fedbarlow import FedBarlow
 from fedsemi.methods.fedconsist import FedConsist
+from fedsemi.methods.feddb import FedDB
 from fedsemi.methods.fedirm import FedIRM
 from fedsemi.methods.fedrod import FedRoD, FedRoDDual
+from fedsemi.methods.fl2 import FL2
 from fedsemi.methods.head_only import HeadOnlyFedAvg
 from fedsemi.methods.isofed import IsoFed
 from fedsemi.methods.orchestra import OrchestraStage
 from fedsemi.methods.permuted import PermutedSemi
+from fedsemi.methods.proxyfl import ProxyFL
 from fedsemi.methods.rscfed import RSCFed
+from fedsemi.methods.sage import SAGE
 from fedsemi.methods.semianagg import SemiAnAgg
+from fedsemi.methods.semifl import SemiFL
 from fedsemi.methods.ssil_cdm import SsilCdm
 from fedsemi.methods.supervised import SupervisedFedAvg
+from fedsemi.methods.twin_sight import TwinSight
 from fedsemi.plugins.registry import Registry
 
 
@@ -61,6 +67,12 @@ METHODS: Registry[type[Method[Any]]] = Registry(
             FedBarlow,
             OrchestraStage,
             HeadOnlyFedAvg,
+            FedDB,
+            SAGE,
+            FL2,
+            SemiFL,
+            TwinSight,
+            ProxyFL,
         )
     },
     _problem,

@@ -58,6 +58,7 @@ class CBAFed(Method[CBAFedState]):
     """Class-balanced pseudo-labels, weighed by their number, with residual weights."""
 
     name = "cbafed"
+    cards = ("LC",)
     provenance = Provenance(
         "CBAFed, CVPR",
         2023,

@@ -29,6 +29,7 @@ class CBAFedWarmup(Method[ResidualState]):
     """Labeled clients learn; every few rounds most of an older model comes back."""
 
     name = "cbafed-warmup"
+    cards = ("LC",)
     provenance = Provenance(
         "CBAFed, CVPR", 2023, "labels", "by labels, mixed with older models"
     )

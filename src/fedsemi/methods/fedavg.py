@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
+from fedsemi.cards import CardName
 from fedsemi.contributions import by_data_size, by_supervision, uniform
 from fedsemi.messages import Update
 from fedsemi.method import Provenance
@@ -24,6 +26,7 @@ class FedAvg(Averaging):
     """Weights by the number of labels and confident pseudo-labels together."""
 
     name = "fedavg"
+    cards = ("LC", "LPC", "LAC")
     provenance = Provenance(
         "FedAvg, AISTATS", 2017, ANY_LEARNER, "by labels and pseudo-labels together"
     )
@@ -42,6 +45,7 @@ class FedAvgSemi(SemiAveraging):
     """Labels and pseudo-labels are weighed apart and joined half and half (Eq. 2)."""
 
     name = "fedavg-semi"
+    cards: ClassVar[tuple[CardName, ...]] = ("LC", "LPC")
     provenance = Provenance(
         "SemiAnAgg, TMLR", 2024, ANY_LEARNER, "labels half, pseudo-labels half", "Eq. 2"
     )
@@ -60,6 +64,7 @@ class UniformSemi(SemiAveraging):
     """Every unlabeled client counts the same: the control for SemiAnAgg's weights."""
 
     name = "uniform-semi"
+    cards = ("LC", "LPC")
     provenance = Provenance(
         "fedsemi", 2026, ANY_LEARNER, "labels half, unlabeled sites alike", "a control"
     )

@@ -25,6 +25,7 @@ class FedBarlow(SelfSupervised):
     """Two views of an image agree, and no two outputs of a projector say the same."""
 
     name = "fedbarlow"
+    cards = ("LC", "LPC", "LAC", "LS")
     provenance = Provenance(
         "FedBarlow in SemiAnAgg",
         2024,

@@ -32,6 +32,7 @@ class FedConsist(Method[ServerState]):
     """Weak and strong views agree; labeled and unlabeled sites have fixed shares."""
 
     name = "fedconsist"
+    cards = ("LC",)
     provenance = Provenance(
         "FedConsist, MedIA",
         2021,

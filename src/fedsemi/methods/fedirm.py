@@ -44,6 +44,7 @@ class FedIRM(Method[FedIRMState]):
     """Mean teachers that match the class relations of labeled clients."""
 
     name = "fedirm"
+    cards = ("LC",)
     provenance = Provenance(
         "FedIRM, MICCAI",
         2021,

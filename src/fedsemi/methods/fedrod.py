@@ -25,6 +25,7 @@ class FedRoD(FedAvgSemi):
     """Balanced softmax for the global head; a personal head learns the labels."""
 
     name = "fedrod"
+    cards = ("LC",)
     provenance = Provenance(
         "FedRoD in SemiAnAgg",
         2024,
@@ -53,6 +54,7 @@ class FedRoDDual(FedRoD):
     """FedRoD whose personal heads learn pseudo-labels and help to make them."""
 
     name = "fedrod-dual"
+    cards = ("LC",)
     provenance = Provenance(
         "FedRoD in SemiAnAgg",
         2024,

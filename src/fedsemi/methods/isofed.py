@@ -53,6 +53,7 @@ class IsoFed(Method[IsoFedState]):
     """Isolated means of labeled and unlabeled clients, by turns (our reading)."""
 
     name = "isofed"
+    cards = ("LC",)
     provenance = Provenance(
         "IsoFed, MICCAI",
         2023,

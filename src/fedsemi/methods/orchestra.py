@@ -42,6 +42,7 @@ class OrchestraStage(SelfSupervised):
     """A moving target and the model agree on clusters; rotations help."""
 
     name = "orchestra"
+    cards = ("LC", "LPC", "LAC", "LS")
     provenance = Provenance(
         "Orchestra, ICML",
         2022,

@@ -19,6 +19,7 @@ class PermutedSemi(SemiAnAgg):
     """Eq. 4 with its unlabeled shares shuffled among the clients in every round."""
 
     name = "permuted-semi"
+    cards = ("LC", "LPC")
     provenance = Provenance(
         "fedsemi", 2026, ANY_LEARNER, "SemiAnAgg's shares, shuffled", "a control"
     )

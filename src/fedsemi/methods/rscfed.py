@@ -33,6 +33,7 @@ class RSCFed(Method[ServerState]):
     """Groups of mean teachers, averaged by their distance from the group's mean."""
 
     name = "rscfed"
+    cards = ("LC",)
     provenance = Provenance(
         "RSCFed, CVPR", 2022, "mean teacher", "by closeness to each group's mean"
     )

@@ -28,6 +28,7 @@ class SemiAnAgg(SemiAveraging):
     """FedAvg-Semi with the unlabeled half weighed by diversity."""
 
     name = "semianagg"
+    cards = ("LC", "LPC")
     provenance = Provenance(
         "SemiAnAgg, TMLR", 2024, ANY_LEARNER, "unlabeled by diversity", "Eq. 3 and 4"
     )

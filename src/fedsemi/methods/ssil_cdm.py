@@ -39,6 +39,7 @@ class SsilCdm(SemiAveraging):
     """Two heads and adaptive logit adjustment on every client (ACR)."""
 
     name = "ssil-cdm"
+    cards = ("LC",)
     provenance = Provenance(
         "ACR in SemiAnAgg",
         2024,

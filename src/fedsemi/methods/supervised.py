@@ -28,6 +28,7 @@ class SupervisedFedAvg(Method[ServerState]):
     """Labeled clients learn from their labels; unlabeled ones are not asked."""
 
     name = "supervised"
+    cards = ("LC", "LPC", "LAC", "LS")
     provenance = Provenance(
         "FedAvg, AISTATS", 2017, "labels", "by number of labels", "bounds, warm-up"
     )

@@ -99,6 +99,11 @@ class Setup:
     statistics_noise: StatisticsNoise | None = None
     """What is done to statistics before they leave a client; nothing if None."""
 
+    @property
+    def parameter_names(self) -> frozenset[str]:
+        """Name the network's parameters, which batch-norm statistics are not."""
+        return frozenset(name for name, _ in self.model.empty().named_parameters())
+
     def first_parts(self, weights: Weights, parts: Parts | None) -> Weights:
         """Return the weights with which the parts beside this classifier start."""
         return {

@@ -8,16 +8,20 @@ from typing import Any
 
 import torch
 
+from fedsemi.cards import CARDS, misfit
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import DataSettings, Experiment
 from fedsemi.data.arrays import ARRAYS
 from fedsemi.data.augment import Views, pre_size
 from fedsemi.data.dataset import Dataset
 from fedsemi.data.datasets import load
+from fedsemi.data.few_labels import at_every_client, at_server
 from fedsemi.data.partition import Partition, make_partition
 from fedsemi.data.partition_file import read_partition_file
+from fedsemi.data.schemes import Rows
 from fedsemi.data.sites import FolderFederation, read_federation
 from fedsemi.errors import ConfigError, DataError
+from fedsemi.messages import ClientInfo
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
 from fedsemi.runs.time_left import Load, work_of_round
@@ -62,6 +66,10 @@ class Simulation(Blueprint):
             **({} if file is None else {"partition_file_sha256": file}),
             "labeled_share": self.partition.labeled_share,
         }
+
+    def clients(self) -> tuple[ClientInfo, ...]:
+        """Say who takes part and with how much data."""
+        return tuple(client.info for client in self.federation.clients)
 
     def num_images(self) -> dict[str, int]:
         """Count the images of each folder, if the data came from folders."""
@@ -113,6 +121,7 @@ def assemble(
     federation = make_federation(
         dataset, partition, experiment.evaluation.validation_fraction, experiment.seed
     )
+    _check_card(experiment, federation)
     if not truth:
         federation = replace(federation, oracle=None)
     views = views_of(dataset, experiment.data)
@@ -171,20 +180,51 @@ def partition_of(
             labels, num_classes, settings.num_clients, settings.labeled_clients
         )
     else:
-        partition = make_partition(
-            labels,
+        partition = _drawn(experiment, labels, num_classes)
+    _check_sha256("partition", settings.sha256, partition)
+    return partition
+
+
+def _drawn(experiment: Experiment, labels: Rows, num_classes: int) -> Partition:
+    """Deal rows out, with labels where the card says that they are."""
+    settings, setting = experiment.partition, experiment.setting
+    seed = experiment.seed if settings.seed is None else settings.seed
+    card = CARDS[setting.card or "LC"]
+    per_class = setting.labels_per_class or card.labels_per_class
+
+    def deal(truth: Rows) -> Partition:
+        return make_partition(
+            truth,
             num_classes,
             scheme=settings.scheme,
             rare=settings.rare,
             num_clients=settings.num_clients,
             labeled_clients=settings.labeled_clients,
             dirichlet_alpha=settings.dirichlet_alpha,
-            labeled_fraction=settings.labeled_fraction,
+            labeled_fraction=settings.labeled_fraction or card.labeled_fraction,
             min_size=settings.min_size,
-            seed=experiment.seed if settings.seed is None else settings.seed,
+            seed=seed,
         )
-    _check_sha256("partition", settings.sha256, partition)
-    return partition
+
+    if per_class is None:
+        return deal(labels)
+    if card.server_trains:
+        return at_server(labels, per_class, seed, deal)
+    return at_every_client(deal(labels), labels, per_class, seed)
+
+
+def _check_card(experiment: Experiment, federation: Federation) -> None:
+    """Refuse data whose owners brought other labels than the card says."""
+    said = experiment.setting.card
+    if said is None:
+        return
+    infos = [client.info for client in federation.clients]
+    if problem := misfit(CARDS[said], infos):
+        raise DataError(
+            f"setting.card is {said} ({CARDS[said].title}), but {problem}; name the "
+            "card that fits, or leave it out",
+            code="FS4501",
+        )
 
 
 def _check_sha256(what: str, wanted: str | None, found: Dataset | Partition) -> None:

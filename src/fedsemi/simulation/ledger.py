@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fedsemi.cards import SERVER
 from fedsemi.config.experiment import make_experiment
 from fedsemi.engine import WrappedEngine
 from fedsemi.engines.in_process import InProcess
 from fedsemi.messages import Task, Update
+from fedsemi.methods import METHODS
 from fedsemi.server.rounds import run
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.weights import num_bytes
@@ -21,7 +23,7 @@ _COUNTS = 3 * 8
 
 @dataclass(frozen=True)
 class Ledger:
-    """The traffic of one round with ten clients, one of them labeled."""
+    """The traffic of one round with ten clients, labeled as the method's card says."""
 
     model: int
     """Bytes of the model."""
@@ -90,17 +92,19 @@ class _Traffic:
 class _Recording(WrappedEngine):
     """An engine that keeps what passes through it."""
 
-    def __init__(self, engine: InProcess) -> None:
+    def __init__(self, engine: InProcess, at_home: frozenset[int]) -> None:
         super().__init__(engine)
         self._inner = engine
+        self._at_home = at_home
         self.rounds: dict[int, _Traffic] = {}
 
     def run(self, tasks: Sequence[Task]) -> Sequence[Update]:
         updates = self._inner.run(tasks)
-        for task in tasks:
-            self.rounds.setdefault(task.round, _Traffic()).tasks.append(task)
-        for update in updates:
-            self.rounds[update.round].updates.append(update)
+        for task, update in zip(tasks, updates, strict=True):
+            if task.client not in self._at_home:
+                traffic = self.rounds.setdefault(task.round, _Traffic())
+                traffic.tasks.append(task)
+                traffic.updates.append(update)
         return updates
 
 
@@ -108,7 +112,9 @@ def _recorded(simulation: Simulation) -> list[_Traffic]:
     (stage,) = simulation.experiment.stages
     method = simulation.method(stage)
     with InProcess(method, simulation.federation.clients) as engine:
-        recording = _Recording(engine)
+        # What the server sends to itself crosses no wire.
+        own = simulation.experiment.setting.card == "LS"
+        recording = _Recording(engine, frozenset({SERVER} if own else ()))
         state = method.init(simulation.initial_weights(), engine.clients())
         for _ in run(method, recording, state, stage.rounds):
             pass
@@ -116,8 +122,12 @@ def _recorded(simulation: Simulation) -> list[_Traffic]:
 
 
 def _content(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    cards = METHODS[method].cards
+    card = cards[0] if cards else "LC"
+    few = {"card": card, "labels_per_class": 1} if card in ("LAC", "LS") else {}
     return {
         "data": {"name": "synthetic", "train_limit": 80, "test_limit": 8},
+        "setting": few or {"card": card},
         "model": {"name": "resnet8", "width": 2},
         "partition": {"scheme": "iid", "num_clients": _CLIENTS, "min_size": 0},
         "stages": [{"method": method, "rounds": 2, **settings}],

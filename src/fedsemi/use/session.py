@@ -12,6 +12,7 @@ from rich.console import Console
 
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.privacy import said_of
+from fedsemi.config.setting import departures
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import (
@@ -90,7 +91,8 @@ def record_run(
         The last step, None if all rounds were done before, and the summary.
     """
     keep_freed_memory()
-    for notice in folder.notices:
+    elsewhere = departures(blueprint.experiment, blueprint.clients())
+    for notice in (*folder.notices, *elsewhere):
         console.print(notice, soft_wrap=True, highlight=False)
     if folder.start is None and blueprint.experiment.start is not None:
         # Outside of what is resumable: to continue would meet the same file.
