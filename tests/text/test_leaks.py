@@ -13,7 +13,7 @@ from fedsemi.messages import Findings, Update
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
 from fedsemi.objectives.workbench import Setup
-from fedsemi.text.leaks import LEAKS, UNKNOWN, known_leak
+from fedsemi.text.leaks import NOT_MEASURED, known_leak
 
 
 def statistics() -> set[str]:
@@ -40,16 +40,18 @@ def sent() -> list[str]:
 
 @pytest.mark.parametrize("field", sent())
 def test_every_field_that_a_shipped_method_sends_is_explained(field: str) -> None:
-    assert known_leak(field) != UNKNOWN
+    # Centroids are means of features of a few images; nobody has attacked them yet.
+    assert (known_leak(field) == NOT_MEASURED) == (field == "statistics.centroids")
 
 
-def test_a_bin_of_confidence_is_explained_by_the_line_of_all_bins() -> None:
-    assert "confidence" in known_leak("metrics.confidence_from_0.95")
+def test_a_name_with_a_line_of_its_own_is_not_explained_by_that_of_its_kind() -> None:
+    assert "exactly" in known_leak("findings.class_count")
+    assert known_leak("metrics.tau") == known_leak("metrics.confidence_from_0.95")
 
 
 def test_nothing_is_made_up_about_a_field_from_outside() -> None:
-    assert known_leak("statistics.of_my_own") == UNKNOWN
+    assert known_leak("statistics.of_my_own") == NOT_MEASURED
 
 
 def test_a_line_of_the_table_is_short_enough_for_a_terminal() -> None:
-    assert max(map(len, LEAKS.values())) <= 110
+    assert max(len(known_leak(field)) for field in sent()) <= 90
