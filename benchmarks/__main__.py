@@ -20,7 +20,6 @@ from benchmarks.flower_ray import flower
 from benchmarks.limit import augmentation, limit, scale
 from benchmarks.precision import precision
 from benchmarks.reference import cores, reference
-from benchmarks.reveals import reveals
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.use.session import available_cores
 
@@ -37,7 +36,7 @@ ITEMS: dict[str, Callable[[int], Section]] = {
     "deployment": deployment,
 }
 """The longest come last: the results are written after each of them."""
-BY_NAME: dict[str, Callable[[int], Section]] = {"counts": counts, "reveals": reveals}
+BY_NAME: dict[str, Callable[[int], Section]] = {"counts": counts}
 """What sites reveal; no speed, and on the page about that: run only when named."""
 
 

@@ -68,6 +68,7 @@ ELSEWHERE = {
     "on_grid": ("test_simulate", "a run over Flower's grid"),
     "permuted": ("test_averaging", "all averaging methods side by side"),
     "protection": ("test_protected", "settings of what is tested there"),
+    "inside": ("test_lab", "membership, from answers to the verdict"),
     "identity": ("test_registry", "who is behind a name, told where names are found"),
     "method_settings": ("test_registry", "settings of methods from outside"),
     "reporting": ("test_workers", "what engines report, by all of them"),
