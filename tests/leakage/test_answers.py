@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from fedsemi.config.experiment import Experiment
+from fedsemi.config.experiment import Experiment, make_experiment
 from fedsemi.data.dataset import Dataset
 from fedsemi.errors import ConfigError
 from fedsemi.leakage.answers import Layout, ask, check_fits
 from fedsemi.leakage.scene import blueprint_of, deal, last_tasks, share_out
 from fedsemi.messages import DIVERSITY
+
+from .conftest import content
 
 WEIGHTS = {
     "encoder.conv": torch.tensor([[1.0, 2.0]]),
@@ -54,6 +56,21 @@ def test_each_site_has_a_row_of_everything_that_it_sent(
     assert answers.counts[2, 3] == int((sites[2].truth == 3).sum())
     assert np.abs(answers.things["model"]).sum(1).min() > 0
     assert all(update.weights == {} for update in answers.updates)
+
+
+def test_methods_that_differ_in_shares_alone_send_the_same_models(
+    digits: Dataset,
+) -> None:
+    """So what a model tells is the same for all of them, statistics or not."""
+    parts = share_out(digits, 1)
+    sent = []
+    for name in ("semianagg", "uniform-semi", "fedavg-semi"):
+        experiment = make_experiment(content(name))
+        task = last_tasks(experiment, parts.federation)["unlabeled"]
+        sites = deal(experiment, parts.judged, "unlabeled", 2, seed=1)
+        method = blueprint_of(experiment, parts.judged).method(experiment.stages[-1])
+        sent.append(ask(method, task, sites, 10, seed=1).things["model"])
+    assert np.array_equal(sent[0], sent[1]) and np.array_equal(sent[0], sent[2])
 
 
 def test_models_that_would_not_fit_into_memory_are_refused_beforehand() -> None:

@@ -23,7 +23,7 @@ def test_a_line_joins_the_seeds_of_a_method_and_thing() -> None:
 
 def test_rates_at_one_percent_stand_in_brackets() -> None:
     (row,) = rows_of(two_seeds(), "membership")
-    assert row[3] == "0.55 ± 0.01 (2.0%)"
+    assert row[3] == "0.55 ± 0.01 (2.0 ± 0.0 %)"
 
 
 def test_a_rate_that_one_seed_lacks_is_not_given() -> None:
@@ -58,6 +58,12 @@ def test_each_seed_is_compared_with_its_own_guesser() -> None:
     hard = cell("shares", "plain", 0.60, baseline=0.6101)
     (line,) = lines_of([record(1, easy), record(2, hard)], "shares")
     assert line.forms["plain"].better
+
+
+def test_a_method_with_fewer_seeds_than_others_says_so() -> None:
+    late = record(1, cell("classes", "plain", 0.6), method="cbafed")
+    *_, row = rows_of([*two_seeds(), late], "classes")
+    assert row[0] == "cbafed, unlabeled (one seed)" and row[3] == "0.60"
 
 
 def test_every_question_that_was_asked_has_a_table_with_its_meaning() -> None:

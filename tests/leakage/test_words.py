@@ -25,5 +25,11 @@ def test_what_is_no_leak_is_called_so() -> None:
     assert said.endswith(f"50% of the time (a guess: 50%), which is {NO_BETTER}.")
 
 
+def test_sums_that_tell_nothing_are_said_so_once() -> None:
+    sums = [cell("classes", f"sum of {n}", 0.5) for n in (3, 10)]
+    (said,) = sentences([record(1, cell("classes", "plain", 0.9), *sums)])
+    assert said.endswith(f"; from a sum over 3, 10 sites {NO_BETTER}.")
+
+
 def test_counts_and_metrics_have_lines_in_the_table_and_no_sentence() -> None:
     assert sentences([record(1, cell("classes", "plain", 0.6, thing="counts"))]) == []

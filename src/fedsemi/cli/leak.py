@@ -17,7 +17,16 @@ from fedsemi.evidence.compare import read_own
 from fedsemi.leakage.lab import QUESTIONS, Question, Scale
 from fedsemi.leakage.publish import write_tables
 from fedsemi.leakage.records import Record, make_jobs, run_jobs
-from fedsemi.leakage.tables import ABOUT, TITLES, head_of, rows_of
+from fedsemi.leakage.scores import Estimate
+from fedsemi.leakage.tables import (
+    ABOUT,
+    TITLES,
+    Line,
+    forms_in,
+    lines_of,
+    ranged,
+    titled,
+)
 from fedsemi.leakage.words import sentences
 from fedsemi.methods import METHODS
 from fedsemi.text.screen import Screen
@@ -80,37 +89,69 @@ def leak(
     write_tables(folder, records)
     for question in QUESTIONS:
         show(console, records, question)
-    console.print()
-    for sentence in sentences(records):
-        console.print(f"- {sentence}")
     console.print(f"tables: {folder / 'leak.md'}, leak.csv", soft_wrap=True)
 
 
 def show(console: Screen, records: Sequence[Record], question: Question) -> None:
-    """Print the table of a question, forms that have nothing to say left out."""
-    rows = rows_of(records, question)
-    if not rows:
-        console.print(f"{TITLES[question]}: nothing to tell apart, every site is alike")
-        return
-    kept = [
-        column
-        for column, _ in enumerate(head_of(records))
-        if any(row[column] != "–" for row in rows)
-    ]
+    """Print the table of a question and what it means."""
+    lines = lines_of(records, question)
     console.print()
     console.print(TITLES[question], style="bold")
+    if not lines:
+        console.print("nothing to tell apart: every site is like the others")
+        return
     console.print(ABOUT[question].replace("*", "'"), style="dim")
-    table = Table(box=None, header_style="dim", padding=(0, 1))
-    for column in kept:
-        name = _short(head_of(records)[column])
-        table.add_column(name, justify="left" if column < 2 else "right")
-    for row in rows:
-        table.add_row(*(row[column] for column in kept))
-    console.print(table)
+    console.print(_table(lines, forms_in(records)))
+    for sentence in sentences(records, [question]):
+        console.print(f"- {sentence}")
 
 
-def _short(head: str) -> str:
-    return head.replace("sum of ", "Σ ").replace(" + ", " +")
+def _table(lines: Sequence[Line], forms: Sequence[str]) -> Table:
+    kept = [form for form in forms if any(form in line.forms for line in lines)]
+    table = Table(box=None, header_style="dim", padding=(0, 1, 0, 0))
+    table.add_column("sent", no_wrap=True)
+    for name in ("guess", *kept):
+        table.add_column(
+            _NARROW.get(name, _narrow(name)), justify="right", no_wrap=True
+        )
+    known = ""
+    for line in lines:
+        if line.method != known:
+            beside = "" if line.site == "unlabeled" else f", {line.site}"
+            table.add_row(f"{line.method}{beside}")
+        known = line.method
+        found = [line.forms.get(form) for form in kept]
+        values = [_short(each.value) if each else "–" for each in found]
+        table.add_row(f"  {titled(line.thing)}", _cut(f"{line.guess:.2f}"), *values)
+        rates = [each.caught if each else None for each in found]
+        if any(rates):
+            shown = [_short(rate, percent=True) if rate else "–" for rate in rates]
+            table.add_row("  % found at 1 %", "1.0", *shown)
+    return table
+
+
+_NARROW = {"presence": "bits"}
+"""Names of forms that would be wider than their numbers; a terminal is narrow."""
+
+
+def _narrow(form: str) -> str:
+    return form.replace("sum of ", "Σ").replace(" + noise", "+n.")
+
+
+def _short(value: Estimate, percent: bool = False) -> str:
+    """Write an estimate in few letters.
+
+    >>> _short(Estimate(3, 0.918, 0.85, 0.986))
+    '.92±.07'
+    >>> _short(Estimate(3, 0.021, 0.01, 0.032), percent=True)
+    '2.1±1.1'
+    """
+    parts = ranged(value, percent).removesuffix(" %").split(" ± ")
+    return "±".join(parts if percent else map(_cut, parts))
+
+
+def _cut(number: str) -> str:
+    return number.removeprefix("0")
 
 
 def _sizes(text: str) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import mean
 
 from fedsemi.evidence.render import markdown_table
 from fedsemi.leakage.answers import COUNTS, METRICS, MODEL, STATISTIC
@@ -28,14 +29,14 @@ ABOUT: dict[Question, str] = {
     "puts into a wrong class; 0 is exact, the column *guess* is the best guess of who "
     "looks at nothing.",
     "membership": "AUC: how often an image that was learned from scores higher than "
-    "one of the same class that was not; a guess has 0.50. In brackets how many are "
+    "one of the same class that was not; a guess has 0.50. Beside it how many are "
     "found at 1 % false alarms; a guess finds 1 %.",
 }
 THINGS = {
     MODEL: "model update",
     f"{STATISTIC}{DIVERSITY}": "diversities r",
     f"{STATISTIC}{CLASS_COUNT}": "class counts",
-    COUNTS: "counts of images",
+    COUNTS: "image counts",
     METRICS: "metrics",
     EVERYTHING: EVERYTHING,
 }
@@ -49,7 +50,8 @@ class Line:
     method: str
     site: str
     thing: str
-    baseline: Estimate
+    guess: float
+    """What a guesser gets who looks at nothing."""
     forms: dict[str, Summary]
 
 
@@ -83,7 +85,7 @@ def lines_of(records: Sequence[Record], question: Question) -> list[Line]:
         Line(
             question,
             *key,
-            estimate([c.baseline for some in forms.values() for c in some]),
+            mean(c.baseline for some in forms.values() for c in some),
             {form: _summary(some) for form, some in forms.items()},
         )
         for key, forms in cells.items()
@@ -100,14 +102,14 @@ def _summary(cells: Sequence[Cell]) -> Summary:
         value,
         estimate(rates) if len(rates) == len(cells) else None,
         Counter(cell.attacker for cell in cells).most_common(1)[0][0],
-        sum(cell.baseline for cell in cells) / len(cells),
+        mean(cell.baseline for cell in cells),
         _above_zero(gains),
     )
 
 
 def _above_zero(gains: Sequence[float]) -> bool:
-    mean, reach = mean_and_reach(gains)
-    return mean - (reach or 0.0) > 0
+    middle, reach = mean_and_reach(gains)
+    return middle - (reach or 0.0) > 0
 
 
 def head_of(records: Sequence[Record]) -> list[str]:
@@ -117,16 +119,27 @@ def head_of(records: Sequence[Record]) -> list[str]:
 
 def rows_of(records: Sequence[Record], question: Question) -> list[list[str]]:
     """Write the lines of a table as text."""
-    forms = forms_in(records)
+    forms, seeds = forms_in(records), seeds_in(records)
     return [
         [
-            f"{line.method}, {line.site}",
+            f"{line.method}, {line.site}{fewer(seeds[line.method], seeds)}",
             titled(line.thing),
-            f"{line.baseline.mean:.2f}",
+            f"{line.guess:.2f}",
             *(_shown(line.forms.get(form)) for form in forms),
         ]
         for line in lines_of(records, question)
     ]
+
+
+def seeds_in(records: Sequence[Record]) -> Counter[str]:
+    """Count the seeds of each method."""
+    return Counter(record.method for record in records)
+
+
+def fewer(own: int, seeds: Counter[str]) -> str:
+    """Say how many seeds there are where others have more."""
+    words = "one seed" if own == 1 else f"{own} seeds"
+    return "" if own == max(seeds.values()) else f" ({words})"
 
 
 def titled(thing: str) -> str:
@@ -137,20 +150,25 @@ def titled(thing: str) -> str:
 def _shown(found: Summary | None) -> str:
     if found is None:
         return "–"
-    text = ranged(found.value)
-    return text if found.caught is None else f"{text} ({found.caught.mean:.1%})"
+    rate = found.caught
+    beside = "" if rate is None else f" ({ranged(rate, percent=True)})"
+    return f"{ranged(found.value)}{beside}"
 
 
-def ranged(value: Estimate) -> str:
-    """Write a mean with its interval.
+def ranged(value: Estimate, percent: bool = False) -> str:
+    """Write a mean with half of its interval, as a number or in percent.
 
     >>> ranged(Estimate(3, 0.918, 0.85, 0.986)), ranged(Estimate(1, 0.5, None, None))
     ('0.92 ± 0.07', '0.50')
+    >>> ranged(Estimate(3, 0.021, 0.01, 0.032), percent=True)
+    '2.1 ± 1.1 %'
     """
+    scale, places, unit = (100, 1, " %") if percent else (1, 2, "")
+    text = f"{scale * value.mean:.{places}f}"
     if value.low is None or value.high is None:
-        return f"{value.mean:.2f}"
+        return f"{text}{unit}"
     reach = max(value.mean - value.low, value.high - value.mean)
-    return f"{value.mean:.2f} ± {reach:.2f}"
+    return f"{text} ± {scale * reach:.{places}f}{unit}"
 
 
 def as_markdown(records: Sequence[Record]) -> str:

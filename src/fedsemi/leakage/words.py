@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fedsemi.leakage.answers import MODEL, STATISTIC
 from fedsemi.leakage.lab import QUESTIONS, Question
 from fedsemi.leakage.records import Record
-from fedsemi.leakage.tables import Line, Summary, lines_of, titled
+from fedsemi.leakage.tables import Line, Summary, fewer, lines_of, seeds_in, titled
 
 _TELLS: dict[Question, str] = {
     "classes": "a server that sees a site's {thing} tells an owner of a class from a "
@@ -17,16 +17,19 @@ _TELLS: dict[Question, str] = {
     "membership": "a server that sees a site's {thing} tells an image that was learned "
     "from, from another one of its class, {value} of the time (a guess: {guess})",
 }
-NO_BETTER = "no better than a guess"
+NO_BETTER = "not told apart from a guess"
 _SUM = "sum of "
 _NOISY = " + noise"
 
 
-def sentences(records: Sequence[Record]) -> list[str]:
+def sentences(
+    records: Sequence[Record], questions: Sequence[Question] = QUESTIONS
+) -> list[str]:
     """Say for each question and method what the server can tell from what."""
+    seeds = seeds_in(records)
     return [
-        f"{line.method}: {_sentence(line)}."
-        for question in QUESTIONS
+        f"{line.method}{fewer(seeds[line.method], seeds)}: {_sentence(line)}."
+        for question in questions
         for line in lines_of(records, question)
         if line.thing == MODEL or line.thing.startswith(STATISTIC)
     ]
@@ -49,8 +52,9 @@ def _others(forms: Mapping[str, Summary]) -> Iterator[str]:
         yield f"from presence bits {_short(forms['presence'])}"
     if sums:
         sizes = ", ".join(name.removeprefix(_SUM) for name in sums)
-        found = ", ".join(_short(forms[name]) for name in sums)
-        yield f"from a sum over {sizes} sites {found}"
+        found = [_short(forms[name]) for name in sums]
+        said = found[:1] if set(found) == {NO_BETTER} else found
+        yield f"from a sum over {sizes} sites {', '.join(said)}"
     if "noise" in forms:
         yield f"with noise {_short(forms['noise'])}"
 
