@@ -9,9 +9,9 @@ import torch
 from fedsemi.config.experiment import Experiment, make_experiment
 from fedsemi.data.dataset import Dataset
 from fedsemi.errors import ConfigError
-from fedsemi.leakage.answers import Layout, ask, check_fits
+from fedsemi.leakage.answers import Answers, Layout, alike, ask, check_fits
 from fedsemi.leakage.scene import blueprint_of, deal, last_tasks, share_out
-from fedsemi.messages import DIVERSITY
+from fedsemi.messages import DIVERSITY, Update
 
 from .conftest import content
 
@@ -71,6 +71,16 @@ def test_methods_that_differ_in_shares_alone_send_the_same_models(
         method = blueprint_of(experiment, parts.judged).method(experiment.stages[-1])
         sent.append(ask(method, task, sites, 10, seed=1).things["model"])
     assert np.array_equal(sent[0], sent[1]) and np.array_equal(sent[0], sent[2])
+
+
+def test_a_metric_that_few_sites_send_has_one_column_everywhere() -> None:
+    def answers(*sent: dict[str, float]) -> Answers:
+        updates = [Update(k, 0, {}, 0, 9, metrics=each) for k, each in enumerate(sent)]
+        return Answers([], {"metrics": np.zeros((1, 1))}, updates, np.zeros((1, 1)))
+
+    first, second = alike([answers({"loss": 1.0}), answers({"admitted": 0.5})])
+    assert first.things["metrics"].tolist() == [[0.0, 1.0]]
+    assert second.things["metrics"].tolist() == [[0.5, 0.0]]
 
 
 def test_models_that_would_not_fit_into_memory_are_refused_beforehand() -> None:

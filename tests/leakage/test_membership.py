@@ -118,6 +118,15 @@ def test_every_image_from_inside_has_one_of_its_class_from_outside() -> None:
         assert not set(rows[mine & ~asked.inside].tolist()) & own
 
 
+def test_nothing_is_asked_where_a_sum_leaves_no_image_outside() -> None:
+    part = pictures(1)
+    sites = [site_of(part, list(range(k, IMAGES, 2))) for k in range(2)]
+    asked = draw_candidates(sites, np.array([[0, 1]] * 9), part.labels, 6, seed=1)
+    assert len(asked.rows) == 0 and not asked.suffice
+    alone = draw_candidates(sites, np.array([[0]] * 9), part.labels, 6, seed=1)
+    assert alone.suffice
+
+
 def test_unlabeled_sites_are_attacked_by_the_labels_that_they_learn(
     setup: Setup,
 ) -> None:

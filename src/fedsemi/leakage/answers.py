@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -112,12 +112,26 @@ def ask(
     return Answers(sites, {MODEL: changes, **_beside(updates)}, updates, counts)
 
 
+def alike(many: Sequence[Answers]) -> list[Answers]:
+    """Lay the metrics out in the same columns: some sites send a name, others not."""
+    names = {name for each in many for u in each.updates for name in u.metrics}
+    return [
+        replace(each, things={**each.things, **_metrics(each.updates, names)})
+        for each in many
+    ]
+
+
+def _metrics(updates: Sequence[Update], names: Iterable[str]) -> dict[str, Table]:
+    rows = [[u.metrics.get(name, 0.0) for name in sorted(names)] for u in updates]
+    return {METRICS: np.array(rows, dtype=np.float64)}
+
+
 def _beside(updates: Sequence[Update]) -> dict[str, Table]:
     """Lay out all but the models; what a site has nothing of is zero."""
-    metrics = sorted({name for update in updates for name in update.metrics})
+    names = {name for update in updates for name in update.metrics}
     found: dict[str, Any] = {
         COUNTS: [[u.num_labeled, u.num_unlabeled, u.num_pseudo] for u in updates],
-        METRICS: [[u.metrics.get(name, 0.0) for name in metrics] for u in updates],
+        **_metrics(updates, names),
     }
     for name in sorted({name for update in updates for name in update.statistics}):
         (size,) = {len(u.statistics[name]) for u in updates if name in u.statistics}

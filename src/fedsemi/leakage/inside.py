@@ -34,17 +34,19 @@ _TRIED = 20
 
 def by_model(
     play: Play, first: Glimpse, second: Glimpse, judged: Glimpse, images: int
-) -> Membership:
+) -> Iterator[Membership]:
     """Ask whether images were learned from, of who sees steps of models."""
     bench = Bench(play.setup, play.task.weights, play.layout, play.kind == "unlabeled")
     mine, others = _model(first), _model(second)
     tried = _questions(play, play.server[0], first, _TRIED, images)
+    asked = _questions(play, play.judged, judged, _ASKED, images)
+    if not (tried.suffice and asked.suffice):
+        return
     at_home = signals(bench, play.server[0].images, tried, mine, others)
     name = strongest(at_home, tried)
-    asked = _questions(play, play.judged, judged, _ASKED, images)
     shadows = np.concatenate([others, mine])
     found = signals(bench, play.judged.images, asked, _model(judged), shadows)
-    return judge(name, found[name], asked)
+    yield judge(name, found[name], asked)
 
 
 def _model(glimpse: Glimpse) -> Single:
@@ -56,6 +58,8 @@ def by_diversity(play: Play, judged: Glimpse, images: int) -> Iterator[Membershi
     if not isinstance(play.method, SemiAnAgg):
         return
     asked = _questions(play, play.judged, judged, _ASKED, images)
+    if not asked.suffice:
+        return
     own, pseudo = own_diversity(play, play.judged, asked)
     seen = judged.rows[f"{STATISTIC}{DIVERSITY}"].astype(np.float64)
     ((name, score),) = distance_signals(own, pseudo, asked, seen).items()

@@ -85,15 +85,13 @@ def of_form(play: Play, form: Form, images: int) -> Iterator[Cell]:
     first, second, judged = (play.glimpse(side, form) for side in sides)
     yield from _of_histograms(play, form, (first, second, judged))
     if MODEL in judged.rows:
-        found = by_model(play, first, second, judged, images)
-        yield _member(play, form, MODEL, found)
+        for found in by_model(play, first, second, judged, images):
+            yield _member(play, form, MODEL, found)
     diversity = f"{STATISTIC}{DIVERSITY}"
     alone = form.sites == 1 and not form.bits
     if diversity in judged.rows and alone:
-        yield from (
-            _member(play, form, diversity, found)
-            for found in by_diversity(play, judged, images)
-        )
+        for found in by_diversity(play, judged, images):
+            yield _member(play, form, diversity, found)
 
 
 def _of_histograms(

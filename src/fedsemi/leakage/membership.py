@@ -28,6 +28,8 @@ from fedsemi.messages import Weights
 from fedsemi.objectives.workbench import Setup
 
 _CHUNK = 64
+_FEWEST = 50
+"""Images from inside below which nothing is said, and as many from outside."""
 _SHADOWS = 16
 """Models whose losses are compared; alignment is compared with all."""
 
@@ -43,6 +45,11 @@ class Candidates:
     """Question i: was `rows[image[i]]` learned from in group `group[i]`?"""
     inside: npt.NDArray[np.bool_]
     """The oracle's answer."""
+
+    @property
+    def suffice(self) -> bool:
+        """Whether there are enough: sums over most sites leave nobody outside."""
+        return len(self.group) >= 2 * _FEWEST
 
 
 def draw_candidates(
@@ -64,9 +71,9 @@ def draw_candidates(
             if len(alike):
                 asked.append((number, int(row), True))
                 asked.append((number, int(random.choice(alike)), False))
-    group, row, inside = (np.array(column) for column in zip(*asked, strict=True))
+    group, row, inside = np.array(asked, dtype=np.int64).reshape(-1, 3).T
     rows, image = np.unique(row, return_inverse=True)
-    return Candidates(rows, group, image, inside)
+    return Candidates(rows, group, image, inside.astype(np.bool_))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from fedsemi.leakage.answers import (
     Answers,
     Layout,
     Single,
+    alike,
     ask,
     check_fits,
 )
@@ -131,13 +132,15 @@ def set_up(
     blueprint, stage = blueprint_of(experiment, parts.judged), experiment.stages[-1]
     method, seed = blueprint.method(stage), experiment.seed
     check_fits(task.weights, 3 * sites)
-    sides = []
     images = {"judged": parts.judged, "a": parts.server[0], "b": parts.server[1]}
+    answers = []
     for name, part in images.items():
         own = seed_of(seed, "leak", name)
         dealt = deal(experiment, part, kind, sites, own)
-        answers = ask(method, task, dealt, part.num_classes, own)
-        sides.append(Side(name, part.train, answers))
-    judged, *server = sides
+        answers.append(ask(method, task, dealt, part.num_classes, own))
+    judged, first, second = (
+        Side(name, part.train, each)
+        for (name, part), each in zip(images.items(), alike(answers), strict=True)
+    )
     setup = blueprint.setup(stage)
-    return Play(setup, method, task, kind, seed, judged, (server[0], server[1]))
+    return Play(setup, method, task, kind, seed, judged, (first, second))
