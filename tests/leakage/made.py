@@ -21,6 +21,7 @@ def record(seed: int, *cells: Cell, method: str = "semianagg") -> Record:
         "data": {"name": "digits", "train_limit": 400},
         "model": {"name": "resnet8", "width": 4},
         "partition": {"num_clients": 12, "dirichlet_alpha": 0.3},
+        "stages": [{"rounds": 30}, {"rounds": 2}],
     }
     return Record(method, seed, "key", Scale(), config, cells)
 

@@ -61,3 +61,4 @@ def test_a_folder_has_scale_tables_and_what_they_mean(tmp_path: Path) -> None:
 
 def test_the_scale_says_how_many_seeds_there_were() -> None:
     assert "2 seeds, ± is half of the 95 % interval" in scale(two_seeds())
+    assert "30 rounds of warm-up and 2 of the method" in scale(two_seeds())

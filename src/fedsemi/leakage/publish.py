@@ -50,12 +50,15 @@ def scale(records: Sequence[Record]) -> str:
     first, seeds = records[0], len({record.seed for record in records})
     config, some = first.config, first.scale
     model, partition = config["model"], config["partition"]
-    images = config["data"].get("train_limit", "all")
+    data, (*before, last) = config["data"], config["stages"]
+    images, size = data.get("train_limit", "all"), data.get("image_size")
+    warm_up = sum(stage["rounds"] for stage in before)
     return (
-        f"{config['data']['name']}, {images} training images in four parts; "
-        f"{model['name']} of width {model.get('width', 'as usual')}; "
+        f"{data['name']}{f' at {size} px' if size else ''}, {images} training images "
+        f"in four parts; {model['name']} of width {model.get('width', 'as usual')}; "
         f"{partition['num_clients']} sites in the federation, Dirichlet("
-        f"{partition['dirichlet_alpha']}); {some.sites} sites judged by attackers that "
+        f"{partition['dirichlet_alpha']}), {warm_up} rounds of warm-up and "
+        f"{last['rounds']} of the method; {some.sites} sites judged by attackers that "
         f"simulated {2 * some.sites} with other images; noise multiplier "
         f"{some.noise:g}; {seeds} seed{'s' if seeds > 1 else ''}, ± is half of the "
         "95 % interval over seeds (Student's t)."
