@@ -23,7 +23,6 @@ from benchmarks.masks import masks
 from benchmarks.precision import precision
 from benchmarks.privacy import privacy
 from benchmarks.reference import cores, reference
-from benchmarks.reveals import reveals
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.use.session import available_cores
 
@@ -43,7 +42,6 @@ ITEMS: dict[str, Callable[[int], Section]] = {
 """The longest come last: the results are written after each of them."""
 BY_NAME: dict[str, Callable[[int], Section]] = {
     "counts": counts,
-    "reveals": reveals,
     "masks": masks,
     "privacy": privacy,
 }

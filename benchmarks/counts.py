@@ -7,20 +7,34 @@ the model predicts on average. Who makes the prediction known reads the shares.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import torch
 
 from benchmarks.common import Section
-from benchmarks.reveals import IMAGES, SEEDS, SIMULATED, Bench, inverted, make_bench
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import make_experiment
+from fedsemi.data.augment import Views
+from fedsemi.data.client import Client
+from fedsemi.data.dataset import ImageSet
+from fedsemi.data.datasets import load
 from fedsemi.deployment.site.bounds import BOUNDS
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Weights
 from fedsemi.methods import METHODS
+from fedsemi.models import ModelSpec
+from fedsemi.objectives.workbench import LocalTraining, Setup
+from fedsemi.seeds import seed_of
 
+CLASSES, IMAGES = 10, 128
+SEEDS = (1, 2, 3)
+ALPHA = 0.3
+"""Of the Dirichlet distribution that histograms are drawn from."""
+FIRST_SITE = 200
+"""Number of the first site, which is part of the seed of its draw."""
 SITES = 10
 """Of each seed."""
 _FULL = {"batch_size": IMAGES, "momentum": 0.0}
@@ -47,6 +61,67 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Weights], Weights]]] = {
     "usual settings, fresh model": (_USUAL, _scaled(1.0)),
 }
 """By name: local training, and what is done to a fresh model."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Everything that the sites of one seed share."""
+
+    setup: Setup
+    mine: ImageSet
+    """The coordinator's own images."""
+    theirs: ImageSet
+    """Images of the sites."""
+    fresh: Weights
+    seed: int
+
+    def site(self, number: int) -> tuple[Client, npt.NDArray[np.float64]]:
+        """Draw a labeled site, and say which share of it each class has."""
+        random = np.random.default_rng(seed_of(self.seed, "site", number))
+        counts = random.multinomial(IMAGES, random.dirichlet([ALPHA] * CLASSES))
+        labels = self.theirs.labels.numpy()
+        rows = [
+            random.choice(np.flatnonzero(labels == c), count)
+            for c, count in enumerate(counts)
+        ]
+        index = torch.from_numpy(random.permutation(np.concatenate(rows)))
+        images = self.theirs.images[index]
+        return Client(1, images, self.theirs.labels[index], images[:0]), counts / IMAGES
+
+
+def make_bench(seed: int) -> Bench:
+    """Share the digits among the coordinator and the sites."""
+    train = load("digits").train
+    order = torch.from_numpy(np.random.default_rng(seed).permutation(len(train)))
+    mine, theirs = (
+        ImageSet(train.images[half], train.labels[half]) for half in order.chunk(2)
+    )
+    channels = train.images.shape[1]
+    views = Views(8, 10, (0.5,) * channels, (0.25,) * channels, flip=False)
+    model = ModelSpec("resnet8", CLASSES, channels, 8, 8)
+    setup = Setup(model, views, LocalTraining(batch_size=32))
+    return Bench(setup, mine, theirs, dict(model.build(seed).state_dict()), seed)
+
+
+def inverted(
+    bench: Bench, weights: Weights, change: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Read shares off the bias without learning: the gradient is p minus the share.
+
+    What the model predicts on average is taken from the coordinator's own images; the
+    steps count as much as momentum lets them.
+    """
+    local = bench.setup.local
+    model = bench.setup.load(weights).train()
+    with torch.no_grad():
+        logits = model(bench.setup.views.clean(bench.mine.images[:256])).logits
+    expected = logits.double().softmax(1).mean(0).numpy()
+    steps = range(1, local.epochs * -(-IMAGES // local.batch_size) + 1)
+    geometric = [(1 - local.momentum**t) / (1 - local.momentum) for t in steps]
+    shares: npt.NDArray[np.float64] = expected + change / (
+        local.lr_labeled * sum(geometric)
+    )
+    return shares
 
 
 def counts(times: int) -> Section:
@@ -90,7 +165,7 @@ def _plan(bench: Bench, local: dict[str, Any]) -> Blueprint:
 
 def _answer(plan: Blueprint, bench: Bench, weights: Weights) -> str:
     """Say what a real site does."""
-    client, _ = bench.site(SIMULATED)
+    client, _ = bench.site(FIRST_SITE)
     if any(BOUNDS.outside(plan, client)):
         return "refuses (FS2130)"
     try:
@@ -105,7 +180,7 @@ def _missed(bench: Bench, plan: Blueprint, weights: Weights) -> list[Any]:
     setup = plan.setup(plan.experiment.stages[0])
     bench = replace(bench, setup=setup)
     method, missed = METHODS["supervised"](setup), []
-    for number in range(SIMULATED, SIMULATED + SITES):
+    for number in range(FIRST_SITE, FIRST_SITE + SITES):
         client, shares = bench.site(number)
         task = Task(1, 0, weights, seed=bench.seed)
         update, _ = method.train(task, client, {})

@@ -88,6 +88,7 @@ ELSEWHERE = {
     "permuted": ("test_averaging", "all averaging methods side by side"),
     "plan": ("test_plugins_at_a_site", "what a plan may load is what matters of it"),
     "protection": ("test_protected", "settings of what is tested there"),
+    "inside": ("test_lab", "membership, from answers to the verdict"),
     "identity": ("test_registry", "who is behind a name, told where names are found"),
     "method_settings": ("test_registry", "settings of methods from outside"),
     "reference": ("test_write_reference", "what is read is what was written"),

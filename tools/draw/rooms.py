@@ -32,11 +32,12 @@ class Place:
 
 PLAN = {
     "cli": Place(0, 10, 690),
-    "deployment.one_machine": Place(1, 10, 330),
-    "api": Place(1, 345, 480),
-    "evidence": Place(2, 345, 480),
-    "valuation": Place(1, 505, 690, floors=2),
-    "deployment.coordinator": Place(2, 95, 330),
+    "deployment.one_machine": Place(1, 10, 300),
+    "api": Place(1, 315, 432),
+    "leakage": Place(1, 444, 561),
+    "evidence": Place(2, 315, 561),
+    "valuation": Place(1, 573, 690, floors=2),
+    "deployment.coordinator": Place(2, 95, 300),
     "use": Place(3, 250, 385),
     "report": Place(3, 403, 538),
     "simulation": Place(3, 556, 690),
@@ -58,7 +59,6 @@ PLAN = {
 """Where the rooms are drawn. A new room gets a line here."""
 
 LANES: Mapping[tuple[str, str], tuple[Point, ...]] = {
-    ("cli", "evidence"): ((492, 0), (492, 2.5), (480, 2.5)),
     ("deployment.one_machine", "deployment.site"): ((50, 1), (50, 4)),
     ("deployment.coordinator", "deployment"): ((228, 2), (228, 5.5), (205, 5.5)),
     ("deployment.site", "engines"): ((25, 4), (25, 7)),

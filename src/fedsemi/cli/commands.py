@@ -165,6 +165,11 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "Let unlabeled sites attack, with and without the guard; the gate is "
             "always on.",
         ),
+        Entry(
+            "leak",
+            "leak:leak",
+            "Ask what a curious server learns about sites from what they send.",
+        ),
     ),
     "Deploy": (
         Entry(

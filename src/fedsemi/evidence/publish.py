@@ -8,7 +8,8 @@ written by this module, everything else by hand.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from fedsemi.errors import ConfigError
@@ -51,16 +52,21 @@ def publish(root: Path) -> None:
 
 
 def filled(text: str, evidence: Evidence) -> str:
-    """Fill the marked parts of a text."""
+    """Fill the marked parts of a text from the records."""
+    return fill(text, {name: partial(make, evidence) for name, make in _PARTS.items()})
+
+
+def fill(text: str, parts: Mapping[str, Callable[[], str]]) -> str:
+    """Fill each marked part of a text with what its name makes."""
 
     def part(found: re.Match[str]) -> str:
         start, name, end = found.groups()
-        if name not in _PARTS:
+        if name not in parts:
             raise ConfigError(
-                f"there is no part '{name}' to fill in; known: {', '.join(_PARTS)}",
+                f"there is no part '{name}' to fill in; known: {', '.join(parts)}",
                 code="FS4104",
             )
-        return f"{start}{_PARTS[name](evidence)}\n{end}"
+        return f"{start}{parts[name]()}\n{end}"
 
     return _BLOCK.sub(part, text)
 

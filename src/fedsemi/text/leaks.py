@@ -12,9 +12,9 @@ NOT_MEASURED = "not measured"
 def known_leak(field: str) -> str:
     """Say in a few words what is known to leak from a field.
 
-    >>> known_leak("metrics.loss")
-    'with the counts, class histogram: R² 0.01 to 0.14'
-    >>> known_leak("statistics.relation")
+    >>> known_leak("num_unlabeled")
+    'how many unlabeled images there are'
+    >>> known_leak("statistics.of_my_own")
     'not measured'
     """
     known = _table()
