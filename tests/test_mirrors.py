@@ -79,7 +79,6 @@ ELSEWHERE = {
     "permuted": ("test_averaging", "all averaging methods side by side"),
     "plan": ("test_plugins_at_a_site", "what a plan may load is what matters of it"),
     "protection": ("test_protected", "settings of what is tested there"),
-    "hostile": ("test_attacks", "attacks are tested one beside the other"),
     "identity": ("test_registry", "who is behind a name, told where names are found"),
     "method_settings": ("test_registry", "settings of methods from outside"),
     "reporting": ("test_workers", "what engines report, by all of them"),
