@@ -56,8 +56,8 @@ def with_noise(
 def shortened(values: Numbers, longest: float) -> Numbers:
     """Scale numbers so that their Euclidean norm is at most `longest`.
 
-    >>> shortened(np.array([3.0, 4.0]), 1.0).tolist()
-    [0.6, 0.8]
+    >>> shortened(np.array([6.0, 8.0]), 5.0).tolist()
+    [3.0, 4.0]
     """
     length = float(np.sqrt(np.sum(np.square(values))))
     return values if length <= longest else values * (longest / length)

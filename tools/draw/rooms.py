@@ -47,8 +47,8 @@ PLAN = {
     "runs": Place(5, 290, 690),
     "config": Place(6, 290, 690),
     "engines": Place(7, 10, 270),
-    "methods": Place(7, 290, 500),
-    "privacy": Place(7, 515, 690),
+    "methods": Place(7, 290, 512),
+    "privacy": Place(7, 528, 690),
     "client": Place(8, 10, 690),
     "objectives": Place(9, 10, 690),
     NOUNS: Place(10, 10, 342),
@@ -64,6 +64,7 @@ LANES: Mapping[tuple[str, str], tuple[Point, ...]] = {
     ("deployment.site", "engines"): ((25, 4), (25, 7)),
     ("deployment", "config"): ((120, 5), (120, 6.5), (290, 6.5)),
     ("server", "engines"): ((262, 4), (262, 7)),
+    ("privacy", NOUNS): ((540, 7), (540, 8.5), (330, 8.5), (330, 10)),
 }
 """Ways around other rooms: x, and the floor; a half stands for a room's middle."""
 

@@ -21,7 +21,7 @@ from fedsemi.messages import Memory, Task, Update, Weights, public
 from fedsemi.method import Method
 from fedsemi.noise import shortened as limited
 from fedsemi.noise import with_noise
-from fedsemi.privacy.fixed_point import NO_NUMBER, from_fixed, to_fixed
+from fedsemi.privacy.fixed_point import from_fixed, to_fixed
 from fedsemi.privacy.identity import Identity
 from fedsemi.privacy.keys import hashed
 from fedsemi.privacy.letters import (
@@ -165,7 +165,7 @@ class AtSite:
             )
         claims = memory[_CLAIMS].double()
         if not bool(((claims >= 0) & (claims <= MOST_CLAIM)).all()):
-            raise ProtocolError("a claim is no number that can be", code=NO_NUMBER)
+            raise ProtocolError("a claim is no number that can be", code="FS6008")
         return torch.from_numpy(
             from_fixed(to_fixed(claims.numpy(), "claims"), "claims")
         )
@@ -211,5 +211,5 @@ def shortened(step: NDArray[np.float32], clip: float) -> NDArray[np.float32]:
     """Return a step no longer than agreed: who cannot be seen bounds itself."""
     length = float(np.sqrt(np.sum(np.square(step, dtype=np.float64))))
     if not np.isfinite(length):
-        raise ProtocolError("the model after training is not finite", code=NO_NUMBER)
+        raise ProtocolError("the model after training is not finite", code="FS6008")
     return step if length <= clip else step * np.float32(clip / length)

@@ -37,7 +37,7 @@ def to_fixed(values: NDArray[np.float64], phase: Phase) -> Integers:
     if not bool((np.abs(scaled) < 2.0 ** (BITS[phase] - 1)).all()):
         raise ProtocolError(
             "a number is not finite, or too large for a masked sum; nothing was sent",
-            code=NO_NUMBER,
+            code="FS6008",
         )
     whole: Integers = scaled.astype(signed).view(unsigned)
     return whole

@@ -5,7 +5,7 @@ const classNames = (run) => run.class_names || range((run.recall || []).length, 
 const hasValues = (rows) => rows.some((row) => (row || []).some((v) => known(v)));
 
 // What the run has given away of any one site, where there is noise.
-const epsilonText = (epsilon) => epsilon.toPrecision(3).replace(/e\+/, " · 10^");
+const epsilonText = (epsilon) => String(+epsilon.toPrecision(3));
 function privacyTile(run) {
   const spent = run.privacy;
   if (!spent) return [];
@@ -78,7 +78,16 @@ function curveSection(view) {
     title: one ? "Accuracy over rounds" : "Test accuracy over rounds", wide: true, legend: series, note: note.filter(Boolean).join(" "),
     chart: lineChart({ xs, series, fit: () => fittedFrom(begun, series, rules), rules, stages: one ? run.stages : [], ticksBelow: one ? [...new Set(run.cuts.map((c) => c.round))] : [] }),
     rows: () => [["round", ...series.map((s) => s.name)], xs.map((x) => [x, ...series.map((s) => percent(s.values[x - 1]))])],
-  })];
+  }), ...(one && run.privacy ? [epsilonFigure(run, xs)] : [])];
+}
+
+function epsilonFigure(run, xs) {
+  const values = run.privacy.epsilons, text = (v) => (known(v) ? epsilonText(v) : "–");
+  return figure({
+    title: "ε given away over rounds", note: `At δ = ${run.privacy.delta.toExponential()}, of any one client; all rounds so far together.`, wide: true,
+    chart: lineChart({ xs, series: [{ name: "ε", values, color: COLORS[0] }], low: 0, format: text, stages: run.stages }),
+    rows: () => [["round", "ε"], xs.map((x) => [x, text(values[x - 1])])],
+  });
 }
 
 const BOUNDS = { lower: "labels only", upper: "all labels" };
