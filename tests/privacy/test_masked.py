@@ -23,6 +23,7 @@ from fedsemi.privacy.at_site import Terms, shortened
 from fedsemi.privacy.masked import Masked
 from fedsemi.privacy.rules import Rules
 from fedsemi.privacy.steps import STEPS
+from fedsemi.runs.state_codec import decode, encode
 from fedsemi.server.gate import Gate
 from fedsemi.server.rounds import run
 from fedsemi.simulation.build import build
@@ -280,3 +281,13 @@ def test_a_site_sums_no_step_of_an_older_session() -> None:
     ask = replace(later, group=NAMES.index("claims"), broadcast=letter)
     with pytest.raises(ProtocolError, match=r"FS6005.*memory"):
         method.train(ask, client, mixed)
+
+
+def test_a_state_between_rounds_is_saved_and_read_again() -> None:
+    (done,), *_ = _played({}, masks=True, rounds=1)
+    tensors: dict[str, torch.Tensor] = {}
+    tree = encode(done.state, tensors)
+    again = decode(tree, tensors, done.state)
+    assert again.session is None
+    assert again.step == 0
+    assert digest(again.weights) == digest(done.state.weights)
