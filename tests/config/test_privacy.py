@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -75,3 +77,22 @@ def test_what_looks_at_single_sites_does_not_go_with_noise(other: Any) -> None:
 def test_impossible_promises_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="FS4102"):
         _experiment(privacy=settings)
+
+
+def test_without_the_package_for_masks_all_else_works_and_masks_name_it() -> None:
+    code = """
+import sys
+sys.modules["cryptography"] = None
+import fedsemi.cli, fedsemi.cli.attack, fedsemi.simulation.run
+from fedsemi.config.privacy import PrivacySettings, masked
+from fedsemi.errors import ConfigError
+try:
+    masked(None, PrivacySettings(masked=True), "")
+except ConfigError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("FS6012")
+    assert "fedsemi[private]" in done.stdout

@@ -23,7 +23,10 @@ from fedsemi.privacy.at_site import Terms, shortened
 from fedsemi.privacy.masked import Masked
 from fedsemi.privacy.rules import Rules
 from fedsemi.privacy.steps import STEPS
+from fedsemi.runs.state_codec import decode, encode
 from fedsemi.server.gate import Gate
+from fedsemi.server.guard import Guard
+from fedsemi.server.guard_state import Evidence
 from fedsemi.server.rounds import run
 from fedsemi.simulation.build import build
 from fedsemi.simulation.run import run_simulation
@@ -280,3 +283,30 @@ def test_a_site_sums_no_step_of_an_older_session() -> None:
     ask = replace(later, group=NAMES.index("claims"), broadcast=letter)
     with pytest.raises(ProtocolError, match=r"FS6005.*memory"):
         method.train(ask, client, mixed)
+
+
+def test_a_state_between_rounds_is_saved_and_read_again() -> None:
+    (done,), *_ = _played({}, masks=True, rounds=1)
+    tensors: dict[str, torch.Tensor] = {}
+    tree = encode(done.state, tensors)
+    again = decode(tree, tensors, done.state)
+    assert again.session is None
+    assert again.step == 0
+    assert digest(again.weights) == digest(done.state.weights)
+
+
+def test_what_a_labeled_site_finds_still_judges_the_model_that_went_out() -> None:
+    method = Masked(Drift(), _terms())
+    seen: list[Update] = []
+    evidence = Evidence(held_out=lambda updates: seen.extend(updates))
+    guard = Guard(enabled=True, sees_steps=False)
+    gate = Gate(guard, method.statistics, evidence=evidence, sees_models=False)
+    infos = [ClientInfo(0, 5, 0), ClientInfo(1, 0, 9)]
+    weights = {"x": torch.zeros(3), "n": torch.tensor(0)}
+    tasks = [Task(i, 0, weights) for i in (0, 1)]
+    told = {"claims": torch.ones(1, dtype=torch.int64)}
+    answers = [Update(i, 0, {}, 0, 0, statistics=told) for i in (0, 1)]
+    check = gate.check(tasks, answers, infos, gate_state())
+    # The site's counts are those of the register, without which it could not judge.
+    assert [(update.client, update.num_labeled) for update in seen] == [(0, 5)]
+    assert check.notices == ()

@@ -64,6 +64,9 @@ def checked(
             raise Refused("FS2101", "has no part of the masked sum")
         statistics = _checked_statistics(update.statistics, needed, info)
         counts = _checked_counts(update, info)
+        if not with_model:  # it says nothing of its images; the register does
+            known = (info.num_labeled, info.num_unlabeled, 0)
+            counts = dict(zip(counts, known, strict=True))
         _check_claims(statistics, needed, counts["num_pseudo"], info)
         metrics = _finite_metrics(update.metrics)
         findings = _finite_findings(update.findings)

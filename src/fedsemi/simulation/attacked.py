@@ -11,13 +11,11 @@ from fedsemi.engine import WrappedEngine
 from fedsemi.engines.in_process import InProcess
 from fedsemi.messages import Task, Update
 from fedsemi.method import Method
-from fedsemi.privacy.masked import Masked
 from fedsemi.server.guard import Guard
 from fedsemi.server.guard_state import remembering
 from fedsemi.server.replies import Refused, Reply, step_length
 from fedsemi.simulation.adaptive import ADAPTIVE
 from fedsemi.simulation.attacks import FORGERIES, POISONS, Forge, Scene, Turn
-from fedsemi.simulation.hostile import hostile
 from fedsemi.state import GuardState
 
 _REPLIES: dict[str, Forge] = {**FORGERIES, **ADAPTIVE}
@@ -51,7 +49,10 @@ class AttackedEngine(WrappedEngine):
         owned = [poison(c) if poison and c.id in scenes else c for c in clients]
         self._infos = {client.id: client.info for client in clients}
         self._forge = _REPLIES.get(attack)
-        if self._forge is not None and isinstance(method, Masked):
+        if self._forge is not None and not method.sends_model:
+            # Not at the top: masks need a package that plain runs do without.
+            from fedsemi.simulation.hostile import hostile
+
             method, self._forge = hostile(method, self._forge, scenes), None
         self._clients = InProcess(method, owned)
         super().__init__(self._clients)

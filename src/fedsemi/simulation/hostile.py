@@ -47,6 +47,7 @@ class Hostile(WrappedMethod[Any]):
         return self._forge(turn)[0], kept
 
 
-def hostile(method: Masked, forge: Forge, scenes: Mapping[int, Scene]) -> Masked:
+def hostile(method: Method[Any], forge: Forge, scenes: Mapping[int, Scene]) -> Masked:
     """Let attackers forge what a masked method sums."""
+    assert isinstance(method, Masked), "only masked methods send no model"
     return Masked(Hostile(method.method, forge, scenes), method.terms)
