@@ -13,12 +13,12 @@ from .made import cell, record, two_seeds
 
 
 def test_a_line_joins_the_seeds_of_a_method_and_thing() -> None:
-    forms = ["plain", "sum of 3", "sum of 10", "noise", "presence"]
+    forms = ["plain", "presence", "sum of 3", "sum of 10", "noise"]
     assert head_of(two_seeds()) == ["method", "sent", "guess", *forms]
     model, diversities = rows_of(two_seeds(), "classes")
     # sd 0.01 √2, error 0.01, t(0.975, 1) = 12.7062
     assert model[:4] == ["semianagg, unlabeled", "model update", "0.50", "0.90 ± 0.13"]
-    assert diversities[1] == "diversities r" and diversities[4] == "–"
+    assert diversities[1] == "diversities r" and diversities[5] == "–"
 
 
 def test_rates_at_one_percent_stand_in_brackets() -> None:

@@ -15,6 +15,7 @@ from fedsemi.leakage.lab import QUESTIONS, Cell, Question
 from fedsemi.leakage.play import EVERYTHING
 from fedsemi.leakage.records import Record
 from fedsemi.leakage.scores import Estimate, estimate, mean_and_reach
+from fedsemi.leakage.seen import forms_of
 from fedsemi.messages import CLASS_COUNT, DIVERSITY
 
 TITLES: dict[Question, str] = {
@@ -70,7 +71,10 @@ class Summary:
 
 def forms_in(records: Sequence[Record]) -> list[str]:
     """List the forms that were tried, in their order."""
-    return list(dict.fromkeys(cell.form for r in records for cell in r.cells))
+    made = {cell.form for record in records for cell in record.cells}
+    scales = dict.fromkeys(record.scale for record in records)
+    names = [form.name for s in scales for form in forms_of(s.sums, s.noise)]
+    return [name for name in dict.fromkeys(names) if name in made]
 
 
 def lines_of(records: Sequence[Record], question: Question) -> list[Line]:
