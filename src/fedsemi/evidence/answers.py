@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers_rare import dose, when
+from fedsemi.evidence.answers_rules import rules
 from fedsemi.evidence.answers_share import labeled_share
 from fedsemi.evidence.answers_weights import beats_uniform, diversity_beside_presence
 from fedsemi.evidence.answers_worth import worth
@@ -21,6 +22,7 @@ _ASKED: dict[str, Callable[[Evidence], Answer]] = {
     "q3-dose": dose,
     "q4": labeled_share,
     "q5": worth,
+    "q6": rules,
 }
 
 

@@ -11,6 +11,9 @@ HOLDERS, LABELS = (1, 2, 4), (50, 200, 1000)
 MAIN: dict[str, object] = {"rare.holders": 1, "rare.labeled_size": 200}
 """The cell of the map that is looked at from all sides."""
 
+RULES = ("class-mass", "presence-floor", "class-mass-floor", "presence-double")
+"""Those that may be chosen instead of Eq. 4, simpler ones first."""
+
 _WEIGHTS = ("uniform", "presence", "semianagg", "semianagg-released", "permuted")
 _BOUNDS = ("warm-up", "lower", "upper")
 _WORDS: dict[str, Callable[[object], str]] = {
@@ -104,15 +107,7 @@ def _worth() -> Artifact:
 
 def _rules() -> Artifact:
     """Q6, from which a rule is chosen: with the seeds of the profile `choosing`."""
-    arms = (
-        "uniform",
-        "semianagg",
-        "presence",
-        "presence-double",
-        "presence-floor",
-        "class-mass",
-        "class-mass-floor",
-    )
+    arms = ("uniform", "semianagg", "presence", *RULES)
     places = [MAIN | {"rare.holders": holders} for holders in (1, 2)]
     cells = [cell for place in places for cell in _cells("mnist", arms, **place)]
     return Artifact(
