@@ -1,4 +1,4 @@
-"""Q6: rules that a few wrong pseudo-labels do not move, against Eq. 4 and equal ones."""
+"""Q6: rules that a few wrong pseudo-labels do not move, against Eq. 4 and uniform."""
 
 from __future__ import annotations
 

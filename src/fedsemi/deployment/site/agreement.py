@@ -239,8 +239,7 @@ def described(terms: Mapping[str, Any]) -> str:
     stages = [
         f"{_many(stage['rounds'], 'round')} of {stage['method']} "
         f"({_many(stage['epochs'], 'epoch')} in batches of {stage['batch_size']}, "
-        "sends the model, counts"
-        f"{''.join(f', {name}' for name in stage['statistics'])})"
+        f"sends {_sent(stage)})"
         for stage in terms["stages"]
     ]
     plugins = [
@@ -260,6 +259,13 @@ def _went_beyond(agreed: Mapping[str, Any]) -> bool:
     return agreed.get("beyond_bounds") is True
 
 
+def _sent(stage: Mapping[str, Any]) -> str:
+    """Say what leaves the site in a stage."""
+    if stage.get("masked"):
+        return "its parts of masked sums alone"
+    return ", ".join(["the model", "counts", *stage["statistics"]])
+
+
 def _many(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
@@ -273,19 +279,18 @@ def _terms(blueprint: Blueprint) -> dict[str, Any]:
     stages = []
     for stage in blueprint.experiment.stages:
         local = blueprint.experiment.local_of(stage)
-        statistics = blueprint.method(stage).statistics
-        stages.append(
-            {
-                "method": stage.method,
-                "rounds": stage.rounds,
-                "epochs": local.epochs,
-                "batch_size": local.batch_size,
-                "statistics": list(statistics),
-            }
-        )
-    terms = {"plan_sha256": blueprint.sha256, "stages": stages}
+        method = blueprint.method(stage)
+        terms = {
+            "method": stage.method,
+            "rounds": stage.rounds,
+            "epochs": local.epochs,
+            "batch_size": local.batch_size,
+            "statistics": list(method.statistics),
+        }
+        stages.append(terms if method.sends_model else {**terms, "masked": True})
+    agreed = {"plan_sha256": blueprint.sha256, "stages": stages}
     plugins = plugins_of(blueprint.experiment)
-    return terms | ({"plugins": plugins} if plugins else {})
+    return agreed | ({"plugins": plugins} if plugins else {})
 
 
 @contextmanager
