@@ -20,9 +20,12 @@ from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import Answer, ClientInfo, Task, Update
 from fedsemi.method import Method
 from fedsemi.privacy.at_site import Terms, shortened
+from fedsemi.privacy.identity import Unsigned
+from fedsemi.privacy.letters import Totals
 from fedsemi.privacy.masked import Masked
 from fedsemi.privacy.rules import Rules
-from fedsemi.privacy.steps import STEPS
+from fedsemi.privacy.steps import STEPS, as_tensor
+from fedsemi.privacy.vault import HeldVault
 from fedsemi.runs.state_codec import decode, encode
 from fedsemi.server.gate import Gate
 from fedsemi.server.guard import Guard
@@ -32,6 +35,8 @@ from fedsemi.simulation.build import build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.sums import Sums
 from fedsemi.weights import digest
+
+from .played import refused
 
 NAMES = [step.name for step in STEPS]
 PLAIN_WARM_UP = {"masked": True, "plain_warm_up": True}
@@ -283,6 +288,40 @@ def test_a_site_sums_no_step_of_an_older_session() -> None:
     ask = replace(later, group=NAMES.index("claims"), broadcast=letter)
     with pytest.raises(ProtocolError, match=r"FS6005.*memory"):
         method.train(ask, client, mixed)
+
+
+def _before_the_model(num: int = 4):
+    """Go on until the claims are opened; return how a sum of them is told to site 3."""
+    method, clients = Masked(Drift(), _terms()), _clients(num)
+    sites = [method.at(Unsigned(), HeldVault()) for _ in clients]
+    memories: list[Any] = [{} for _ in clients]
+    weights = {"x": torch.zeros(3), "n": torch.tensor(0)}
+    state = method.init(weights, [c.info for c in clients], 7)
+    for _ in range(NAMES.index("model")):
+        updates = []
+        for task in method.plan(state):
+            id = task.client
+            update, memories[id] = sites[id].train(task, clients[id], memories[id])
+            updates.append(update)
+        state = method.aggregate(state, updates)
+    (*_, task) = method.plan(state)
+
+    def told(total: float) -> str:
+        letter = {"letter": as_tensor(Totals.of([total]))}
+        asked = replace(task, broadcast=letter)
+        return refused(sites[3].train, asked, clients[3], memories[3])
+
+    return told
+
+
+def test_no_search_with_sums_of_claims_finds_what_a_site_claims() -> None:
+    """Site 3 has four labels: it must not say which sums are below that."""
+    told = _before_the_model()
+    assert told(10.0) == ""
+    assert [told(each) for each in (3.0, 5.0, 10.0)] == ["FS6005", "FS6005", ""]
+    lied_to = _before_the_model()
+    assert lied_to(3.0) == "FS6009"
+    assert [lied_to(each) for each in (3.5, 5.0, 10.0)] == ["FS6005"] * 3
 
 
 def test_a_state_between_rounds_is_saved_and_read_again() -> None:

@@ -151,6 +151,19 @@ class SumSite:
         update = {"shares": shares, "among": {"claims": among}}
         self.vault.write(record.model_copy(update=update))
 
+    def hear(self, round: int, bound: bytes) -> None:
+        """Take in the sums of the claims: the first that come in a session, no others.
+
+        They are noted before they are looked at. A site refuses sums below its own
+        part, so that who could try one after the other would find that part.
+        """
+        record = self._record(round)
+        _require("claims" in record.consents, "no set of claims was agreed on")
+        same = record.bounds.get("model", bound) == bound
+        _require(same, "other sums of the claims came before")
+        bounds = {**record.bounds, "model": bound}
+        self.vault.write(record.model_copy(update={"bounds": bounds}))
+
     def mask(
         self, round: int, phase: Phase, numbers: Integers, bound: bytes
     ) -> Integers:
