@@ -51,11 +51,21 @@ def test_nothing_is_longer_than_it_may_be(values, longest) -> None:
 
 
 def test_a_secret_is_made_once_for_this_user_alone(tmp_path: Path) -> None:
-    secret = secret_of(tmp_path)
-    assert len(secret) == 32 and secret_of(tmp_path) == secret
+    secret = secret_of(tmp_path, "a plan")
+    assert len(secret) == 32 and secret_of(tmp_path, "a plan") == secret
     assert stat.S_IMODE((tmp_path / SECRET).stat().st_mode) == 0o600
     (tmp_path / "other").mkdir()
-    assert secret_of(tmp_path / "other") != secret
+    assert secret_of(tmp_path / "other", "a plan") != secret
     (tmp_path / SECRET).write_bytes(b"short")
     with pytest.raises(StorageError, match="FS6104"):
-        secret_of(tmp_path)
+        secret_of(tmp_path, "a plan")
+
+
+def test_plans_that_differ_in_the_size_of_noise_alone_share_none_of_it(
+    tmp_path: Path,
+) -> None:
+    """Of values with the same noise in two sizes both could be worked out."""
+    one, other = (secret_of(tmp_path, plan) for plan in ("a plan", "another"))
+    small = with_noise(ZEROS, 1.0, one, "part", 7)
+    large = with_noise(ZEROS, 1.1, other, "part", 7)
+    assert abs(np.corrcoef(small, large)[0, 1]) < 0.02

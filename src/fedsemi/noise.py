@@ -5,7 +5,8 @@ values that it is added to. In a simulation the key is a seed, so that a run can
 repeated. In a deployment it is a secret of 32 random bytes, for a noise that somebody
 else can compute hides nothing. The same values get the same noise again: a question
 that is repeated has one answer, whose noise cannot be averaged away. Other values get
-other noise, so that no difference of two answers is bare of it.
+other noise, so that no difference of two answers is bare of it. A secret is another one
+for each plan: the same noise twice, in two sizes, could be worked out.
 
 It is a continuous Gaussian in floating point, whose last bits are known to say more
 than a real number would (Mironov, CCS 2012). Nothing is promised against who reads
@@ -63,8 +64,16 @@ def shortened(values: Numbers, longest: float) -> Numbers:
     return values if length <= longest else values * (longest / length)
 
 
-def secret_of(folder: Path) -> bytes:
-    """Read the secret of a site or coordinator; make one where there is none."""
+def secret_of(folder: Path, plan: str) -> bytes:
+    """Return what a site or coordinator makes the noise of a plan from.
+
+    Two plans that differ in nothing but the size of their noise have the same values
+    in their first round. Their noise must have nothing in common.
+
+    Args:
+        folder: Where the secret lies; one is made where there is none.
+        plan: Its hash.
+    """
     path = folder / SECRET
     if not path.exists():
         write_whole(path, secrets.token_bytes(_BYTES), private=True)
@@ -75,4 +84,4 @@ def secret_of(folder: Path) -> bytes:
             "if no round is under way",
             code="FS6104",
         )
-    return found
+    return hashlib.sha256(found + plan.encode()).digest()

@@ -16,6 +16,7 @@ from fedsemi.deployment.site.policy import POLICY, Policy, line_of, read_policy
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import STATISTICS
 from fedsemi.methods import METHODS
+from fedsemi.noise import secret_of
 
 from ..attacker import asked, order, real_desk, refusal
 from ..conftest import tiny
@@ -220,6 +221,15 @@ def test_noise_that_the_coordinator_adds_keeps_nothing_from_it(noisy, folder):
     assert said(noisy, folder, PUBLIC.format(9.0)) == ""
 
 
+def test_a_plain_warm_up_shows_the_coordinator_what_a_budget_keeps_from_it(folder):
+    privacy = {**NOISE, "masked": True, "plain_warm_up": True}
+    plan = tiny(local={"batch_size": 2}, privacy=privacy, guard={"enabled": False})
+    found = said(plan, folder, "[budget]\nepsilon = 9.0")
+    assert "privacy.plain_warm_up is true, so that its coordinator sees" in found
+    assert "(budget.against in site-policy.toml, a default)" in found
+    assert said(plan, folder, PUBLIC.format(9.0)) == ""
+
+
 def test_answers_are_charged_until_the_budget_is_spent_in_whatever_run(noisy, folder):
     """One answer is ε = 1.99, two are 2.92."""
     assert said(noisy, folder, PUBLIC.format(2.5)) == ""
@@ -236,8 +246,9 @@ def test_answers_are_charged_until_the_budget_is_spent_in_whatever_run(noisy, fo
 
 def test_the_noise_of_a_site_comes_from_a_secret_that_stays_there(noisy, folder):
     desk = real_desk(noisy, folder)
-    secret = (folder / "noise.secret").read_bytes()
+    secret = secret_of(folder, noisy.sha256)
     assert desk.blueprint.secret == secret and len(secret) == 32
+    assert secret != (folder / "noise.secret").read_bytes()
     stage = desk.blueprint.experiment.stages[1]
     assert desk.blueprint.setup(stage).statistics_noise.secret == secret
     assert secret.hex() not in desk.blueprint.as_json()

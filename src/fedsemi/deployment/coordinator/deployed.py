@@ -99,9 +99,8 @@ def _run(grid: Grid, terms: Terms, folder: Path, console: Console) -> None:
         roster.wait_for(terms.sites, terms.join)
         judge = Judge(read_test_set(folder))
         record.note(_POLICIES, roster.policies)
-        secret = (
-            secret_of(folder) if blueprint.experiment.privacy.noise_multiplier else None
-        )
+        noise = blueprint.experiment.privacy.noise_multiplier
+        secret = secret_of(folder, blueprint.sha256) if noise else None
         steps = run_on_grid(
             grid, blueprint, judge, roster, patience, record.start, secret
         )

@@ -80,7 +80,7 @@ def deployed_desk(context: Context) -> Desk:
     device = context.node_config.get("device")
     privacy = blueprint.experiment.privacy
     if privacy.statistics_noise or privacy.noise_multiplier:
-        blueprint = replace(blueprint, secret=secret_of(folder))
+        blueprint = replace(blueprint, secret=secret_of(folder, blueprint.sha256))
     desk = _open(blueprint, site, folder)
     key = context.node_config.get("key", folder / "keys" / SITE_KEY)
     return replace(

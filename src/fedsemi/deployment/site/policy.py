@@ -132,6 +132,9 @@ class Policy:
         elif budget.against == "coordinator" and not privacy.masked:
             why = "privacy.masked is false, so that its coordinator sees all"
             yield Refused("budget.against", why)
+        elif budget.against == "coordinator" and privacy.plain_warm_up:
+            why = "privacy.plain_warm_up is true, so that its coordinator sees models"
+            yield Refused("budget.against", why)
 
     def refused_statistics(self, blueprint: Blueprint) -> Iterator[Refused]:
         """The same for what methods send, which are built to know it."""
