@@ -14,7 +14,7 @@ from fedsemi.cli.agree import proposed, standing
 from fedsemi.cli.options import require_flower
 from fedsemi.client.wire import Field, expected_fields
 from fedsemi.config.blueprint import Blueprint
-from fedsemi.data.site import Site, read_site
+from fedsemi.data.site import read_site
 from fedsemi.deployment.site.agreement import Agreement, allowed_by
 from fedsemi.deployment.site.ledger import LEDGER, Ledger
 from fedsemi.deployment.site.policy import (
@@ -121,7 +121,8 @@ def egress(
             code="FS4112",
         )
     agreement = proposed(folder, plan, allowed_by(folder))
-    _show_expected(agreement.blueprint, agreement.site)
+    holds_out = agreement.policy.reported_on(agreement.site) is not None
+    _show_expected(agreement.blueprint, holds_out)
     refused = next(agreement.refused(), None)
     if refused is not None:
         where = agreement.policy.place(refused.rule)
@@ -145,14 +146,14 @@ def _explain(found: Policy, agreement: Agreement) -> None:
         say(f"{name} is refused by {stands}, {broken.rule}: {broken.why}")
 
 
-def _show_expected(blueprint: Blueprint, site: Site) -> None:
+def _show_expected(blueprint: Blueprint, holds_out: bool) -> None:
     total = 0
     for stage in blueprint.experiment.stages:
         method = blueprint.method(stage)
         # What travels is the same for all clients, of whatever kind.
         plain, one = innermost(method), [ClientInfo(0, 1, 1)]
         state = plain.init(blueprint.initial_weights(), one)
-        classes, holds_out = blueprint.model.num_classes, bool(site.held_out)
+        classes = blueprint.model.num_classes
         fields = list(expected_fields(method, state.whole, classes, holds_out))
         field = Column("field", overflow="fold")
         heads = (field, Column("bytes", justify="right"), "known to leak")

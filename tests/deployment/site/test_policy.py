@@ -11,12 +11,17 @@ pytest.importorskip("flwr")
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import make_experiment
 from fedsemi.data.site import Site, read_site, write_site
+from fedsemi.deployment.codec import Order
 from fedsemi.deployment.site.agreement import AGREED, Agreement
+from fedsemi.deployment.site.desk import Desk
+from fedsemi.deployment.site.memory_store import MemoryStore
 from fedsemi.deployment.site.policy import POLICY, Policy, line_of, read_policy
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import STATISTICS
 from fedsemi.methods import METHODS
 from fedsemi.noise import secret_of
+from fedsemi.seeds import seed_of
+from fedsemi.simulation.build import build
 
 from ..attacker import asked, order, real_desk, refusal
 from ..conftest import tiny
@@ -228,6 +233,47 @@ def test_a_plain_warm_up_shows_the_coordinator_what_a_budget_keeps_from_it(folde
     assert "privacy.plain_warm_up is true, so that its coordinator sees" in found
     assert "(budget.against in site-policy.toml, a default)" in found
     assert said(plan, folder, PUBLIC.format(9.0)) == ""
+
+
+MASKED = {
+    "data": {"name": "synthetic", "train_limit": 160},
+    "partition": {"num_clients": 4, "scheme": "iid"},
+    "model": {"name": "resnet8", "width": 4},
+    "local": {"batch_size": 2},
+    "evaluation": {"validation_fraction": 0.3},
+    "guard": {"enabled": False},
+    "privacy": {**NOISE, "masked": True},
+    "stages": [{"method": "uniform-semi", "rounds": 1}],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", True),
+        (PUBLIC.format(9.0), True),
+        ("[budget]\nepsilon = 9.0", False),
+        ("[answers]\nmasked_only = true", False),
+    ],
+)
+def test_who_lets_only_sums_out_sends_no_counts_of_held_out_images(
+    tmp_path, text, told
+):
+    plan = build(make_experiment(MASKED))
+    client = next(c for c in plan.federation.clients if c.num_labeled)
+    site = Site(client, plan.class_names, plan.federation.held_out[client.id])
+    folder = write_site(tmp_path / "site", site)
+    (folder / POLICY).write_text(text)
+    agreement = Agreement(folder, plan, site)
+    agreement.settle()
+    desk = Desk(plan, site, MemoryStore(tmp_path / "memory"), agreement=agreement)
+    method = plan.method(plan.experiment.stages[0])
+    seed = seed_of(plan.experiment.seed, "stage", 0)
+    infos = [each.info for each in plan.federation.clients]
+    tasks = method.plan(method.init(plan.initial_weights(), infos, seed))
+    (task,) = (each for each in tasks if each.client == client.id)
+    update = desk.carry_out(Order(task, stage=0, sites=4))
+    assert (update.findings is not None) == told
 
 
 def test_answers_are_charged_until_the_budget_is_spent_in_whatever_run(noisy, folder):

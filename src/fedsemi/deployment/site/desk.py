@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fedsemi.client.findings import with_findings
 from fedsemi.client.wire import check_declared
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.data.dataset import ImageSet
 from fedsemi.data.site import Site
 from fedsemi.deployment.codec import Introduction, Order
 from fedsemi.deployment.introduction import introduction_of
@@ -56,8 +57,8 @@ class Desk:
         memory = self.memory.get(order.stage, order.after)
         with one_thread(), with_sums(self.sums, method, order.stage) as method:
             update, memory = train_client(method, task, client, memory)
-            setup, held_out = blueprint.setup(stage), self.site.held_out
-            update = with_findings(update, held_out, setup, task)
+            setup = blueprint.setup(stage)
+            update = with_findings(update, self._held_out, setup, task)
         check_declared(method, task, update, setup.model.num_classes)
         if not task.weights:  # a later step of a masked round, which learns nothing
             return update
@@ -65,3 +66,9 @@ class Desk:
         oldest = task.round - _ROUNDS_KEPT
         self.memory.forget_before(order.stage, oldest, keep=order.after)
         return update
+
+    @property
+    def _held_out(self) -> ImageSet | None:
+        if self.agreement is None:
+            return self.site.held_out
+        return self.agreement.policy.reported_on(self.site)

@@ -23,6 +23,7 @@ from fedsemi.config.explain import explained
 from fedsemi.config.files import read_config_file
 from fedsemi.config.method_settings import parsed
 from fedsemi.config.privacy import PrivacySettings
+from fedsemi.data.dataset import ImageSet
 from fedsemi.data.site import Site
 from fedsemi.deployment.site.bounds import Bounds
 from fedsemi.errors import ConfigError
@@ -143,6 +144,16 @@ class Policy:
                 if name not in self.rules.answers.statistics:
                     why = f"stages.{i}, {stage.method}, sends {name}"
                     yield Refused("answers.statistics", why)
+
+    def reported_on(self, site: Site) -> ImageSet | None:
+        """Return the held-out images of which a site says what it finds, if any.
+
+        Such counts are under no mask and have no noise: whoever lets nothing but sums
+        out, or has a budget against the coordinator, does not send them.
+        """
+        budget = self.rules.budget
+        bounded = budget.epsilon is not None and budget.against == "coordinator"
+        return None if bounded or self.rules.answers.masked_only else site.held_out
 
     def beyond(self, blueprint: Blueprint, site: Site) -> Iterator[Refused]:
         """Say what of a plan is beyond the bounds, where the owner may except it."""
