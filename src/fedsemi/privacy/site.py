@@ -277,9 +277,10 @@ class SumSite:
         self.rules.check(len(sites), len(sites))
         for advert in roster.adverts:
             text = advert.signed_text(record.session)
-            known = self.identity.knows(advert) and self.identity.verify(
+            # In this order: the first key that comes for a site is noted for good.
+            known = self.identity.verify(
                 advert.signer, text, advert.signature
-            )
+            ) and self.identity.knows(advert)
             if not known:
                 raise ProtocolError(
                     f"the keys of site {advert.site} are not signed by the key that "

@@ -94,6 +94,16 @@ def test_without_the_folder_the_first_key_counts_and_no_other_later(
         others[0].share(1, Roster(adverts=later))
 
 
+def test_a_key_that_signed_nothing_is_not_taken_for_the_first(
+    folders: list[Path],
+) -> None:
+    sites, adverts = _begun(folders)
+    forged = adverts[3].model_copy(update={"signer": b"no key"})
+    with pytest.raises(ProtocolError, match=r"FS6006.*site 3"):
+        sites[0].share(0, Roster(adverts=(*adverts[:3], forged)))
+    assert sites[0].share(0, Roster(adverts=tuple(adverts))).sealed.keys() == {1, 2, 3}
+
+
 def test_one_key_is_not_two_sites(folders: list[Path]) -> None:
     sites, adverts = _begun(folders)
     double = _site(4, folders[3]).begin(0, NONCE, BOUND)
