@@ -32,8 +32,9 @@ class PrivacySettings:
     threshold: Annotated[float, Field(ge=0.5, lt=1)] = 2 / 3
     """More than this part of the sites must help to take the masks off a sum.
 
-    So many may also be lost in the middle as are beyond it. Coordinator and sites that
-    conspire learn a single site's part only if they are as many.
+    So many may also be lost in the middle as are beyond it. Of n sites with m that must
+    help, 2m - n that conspire with the coordinator are enough to see a single site's
+    part: four of ten at 2/3, two of ten at 1/2.
     """
     clip: Annotated[float, Field(gt=0, lt=128)] = 100.0
     """Longest step of a site, which the site itself keeps to: masked numbers lie
