@@ -17,7 +17,7 @@ from fedsemi.config.described import (
 from fedsemi.methods import METHODS
 
 COMMANDS = typer.main.get_command(app).commands
-_ANY_COMMAND = ("--help", "--version", "--debug")
+_ANY_COMMAND = ("--help", "--version", "--debug", "--show-completion")
 
 
 def fault(words: list[str]) -> str | None:
