@@ -71,7 +71,7 @@ def test_a_damaged_policy_is_one_line_that_says_where(site: Path) -> None:
 def test_a_person_reads_what_will_leave_before_the_first_round(site: Path) -> None:
     told = said("egress", site, site.parent / "plan.json")
     assert "in each of 2 rounds of semianagg:" in told
-    assert re.search(r"statistics\.diversity \d+ class histogram: R² 0\.22", told)
+    assert re.search(r"statistics\.diversity \d+ which classes: AUC 0\.\d\d", told)
     assert "client, round, group 24 nothing new" in told
     assert "in all rounds at most" in told and "refused" not in told
     (site / POLICY).write_text("[answers]\nstatistics = []")

@@ -116,7 +116,13 @@ def test_after_a_sum_was_opened_no_smaller_set_is(simulation: Simulation) -> Non
     assert all("opened before" in each.reason for each in first.record.dropped)
 
 
-@pytest.mark.parametrize("step", range(len(STEPS)))
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(step, marks=[] if step in (0, 5) else pytest.mark.slow)
+        for step in range(len(STEPS))
+    ],
+)
 def test_a_message_lost_at_any_step_costs_that_site_at_most_the_round(
     simulation: Simulation, step: int
 ) -> None:

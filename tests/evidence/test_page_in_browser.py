@@ -36,7 +36,7 @@ def test_nothing_is_wider_than_the_screen_and_every_link_leads_somewhere(
         assert asked(f"{links}.length > 8")
         lost = f"{links}.filter((a) => !document.querySelector(a.hash)).length"
         assert asked(lost) == 0
-        assert asked("document.querySelectorAll('.question').length") == 6
+        assert asked("document.querySelectorAll('.question').length") == 7
         assert asked(HOLES) == 0
         # What is nothing has no sign.
         words = "[...document.querySelectorAll('svg text')].map((t) => t.textContent)"

@@ -22,6 +22,8 @@ FIELD: dict[str, dict[str, Any]] = {
     "proxyfl": {"cutoff": 0.8},
 }
 """Methods by what a small federation needs to differ."""
+SLOW = ("twin-sight", "proxyfl")
+"""Seconds each, which the fast suite does not have; it has their formulas."""
 
 
 def accuracies(method: str, rounds: int, **settings: Any) -> list[float]:
@@ -41,11 +43,18 @@ def accuracies(method: str, rounds: int, **settings: Any) -> list[float]:
     return [step.record.test.accuracy for step in steps if step.record.test]
 
 
-@pytest.mark.parametrize("name", FIELD)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
+        for name in FIELD
+    ],
+)
 def test_a_method_learns_under_its_own_card(name):
     found = accuracies(name, 6, **FIELD[name])
     assert max(found[-2:]) > 2 * CHANCE
 
 
+@pytest.mark.slow
 def test_exact_shares_of_feddb_learn_too():
     assert max(accuracies("feddb", 6, shares="exact")[-2:]) > 2 * CHANCE

@@ -107,6 +107,7 @@ def _command(folder: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "fedsemi", "run", *more, "--workers", "1"]
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_with_what_it_spent_and_stops_at_the_same_round(
     tmp_path: Path,
 ) -> None:

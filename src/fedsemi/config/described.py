@@ -21,7 +21,7 @@ import annotated_types
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from fedsemi.client.learners import LocalLearner
+from fedsemi.client.learners import LEARNERS
 from fedsemi.config.experiment import Experiment
 from fedsemi.method import Method
 
@@ -102,10 +102,9 @@ def method_settings_of(method: type[Method[Any]]) -> list[Described]:
 
 def learner_settings() -> Iterator[tuple[str, list[Described]]]:
     """Yield all local learners by name, with the settings of `learner`."""
-    for learner in LocalLearner.__subclasses__():
+    for name, learner in LEARNERS.own.items():
         own = [each for each, _ in _settings(learner, "learner")]
-        name = get_type_hints(learner)["name"]
-        yield get_args(name)[0], [e for e in own if e.path != "learner.name"]
+        yield name, [each for each in own if each.path != "learner.name"]
 
 
 def _flat(kind: Any, prefix: str) -> Iterator[Described]:

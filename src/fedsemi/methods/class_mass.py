@@ -27,6 +27,7 @@ class ClassMass(SemiAveraging):
     """FedAvg-Semi with the unlabeled half shared out class by class."""
 
     name = "class-mass"
+    cards = ("LC", "LPC")
     provenance = Provenance(
         "fedsemi", 2026, ANY_LEARNER, "unlabeled by class mass", "Σ_c n_kc / Σ_j n_jc"
     )

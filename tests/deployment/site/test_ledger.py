@@ -81,6 +81,7 @@ def test_asking_all_at_once_does_not_exceed_the_budget(tmp_path: Path) -> None:
         assert sum(pool.map(charged, range(24))) == 9
 
 
+@pytest.mark.slow
 def test_what_was_charged_before_a_kill_stays_charged(tmp_path: Path) -> None:
     ledger(tmp_path, budget=1e5)
     acknowledged = 0
