@@ -126,7 +126,7 @@ works "" fedsemi export runs/first --format torch --out model.pt2
 works "file,class,probability" fedsemi predict model.pt2 new-pictures
 
 chapter "Compare"
-works "dirichlet_alpha = 2" fedsemi compare demo.toml --methods lower,semianagg --seeds 1 \
+works "dirichlet_alpha=2" fedsemi compare demo.toml --methods lower,semianagg --seeds 1 \
     --grid partition.dirichlet_alpha=0.5,2 \
     --set partition.num_clients=3 --set data.train_limit=200 --set model.width=4 \
     --set stages.0.rounds=2 --set stages.1.rounds=1 --no-probe --out compared

@@ -129,7 +129,7 @@ def test_methods_to_which_no_unlabeled_site_contributed_are_the_same_model(
     words += ["--set", "stages.1.learner.selection=fixmatch", "--seeds", "1"]
     told = CliRunner().invoke(app, words).output
     assert (
-        "fedavg-semi, semianagg: The unlabeled sites made no difference: none of them "
+        "fedavg-semi, semianagg: The unlabeled sites did not help: none of them "
         "contributed in 1 of 1 rounds, as no pseudo-label was confident enough; lower "
         "stages.1.learner.cutoff (now 0.99999)"
     ) in told

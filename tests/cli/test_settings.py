@@ -29,6 +29,17 @@ def test_a_part_of_a_name_or_a_symbol_of_the_paper_is_enough() -> None:
     assert "local.lr_unlabeled" in shown("lr") and "num_clients" in shown("K")
 
 
+def test_a_local_learner_is_found_by_its_name() -> None:
+    text = shown("pseudo-label")
+    assert 'learner = { name = "pseudo-label" }' in text and "learner.cutoff" in text
+    assert text.count("name =") == 1
+
+
+def test_a_slip_in_the_name_of_a_learner_is_put_right() -> None:
+    found = CliRunner().invoke(app, ["settings", "pseudo-lable"])
+    assert "did you mean 'pseudo-label'" in str(found.exception)
+
+
 def test_what_is_called_nothing_gets_one_line() -> None:
     found = CliRunner().invoke(app, ["settings", "partitoin"])
     assert isinstance(found.exception, ConfigError)

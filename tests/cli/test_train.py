@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from fedsemi.cli import app
 from fedsemi.cli.commands import PANELS
 from fedsemi.cli.train import _result_table
-from fedsemi.errors import ConfigError, FedSemiError
+from fedsemi.errors import ConfigError, FedSemiError, StorageError
 from fedsemi.report.run import read_run
 from fedsemi.text.screen import Screen
 
@@ -151,6 +151,16 @@ def test_options_that_contradict_are_named_before_anything_is_read(
     assert isinstance(done.exception, ConfigError)
     assert done.exception.code == "FS4107" and said in str(done.exception)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_slip_in_the_name_of_a_run_to_continue_begins_no_other(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["run", "small.toml", "--resume", "runs/slip"])
+    assert isinstance(done.exception, StorageError)
+    assert "FS1110 'runs/slip' is not the folder of a run" in str(done.exception)
+    assert not Path("runs").exists()
 
 
 def test_the_run_of_a_coordinator_is_continued_by_the_coordinator(

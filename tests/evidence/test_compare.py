@@ -81,15 +81,17 @@ def test_a_method_that_is_named_twice_or_is_the_lower_bound_has_one_row(small_co
     assert made.tests == (), "SemiAnAgg is not among them"
 
 
-def test_folders_of_real_sites_cannot_be_compared(tmp_path):
+def test_folders_of_real_sites_are_compared_run_by_run(tmp_path):
     config = tmp_path / "own.toml"
     config.write_text(
         '[data]\nname = "folders"\nimage_size = 8\n'
         '[sites]\nfolders = ["a"]\nclasses = ["x", "y"]\n'
         '[model]\nname = "resnet8"\n[[stages]]\nmethod = "supervised"\nrounds = 1\n'
     )
-    with pytest.raises(ConfigError, match="FS4107 compare needs a simulation"):
+    with pytest.raises(ConfigError, match=r"FS4107 .* images in folders") as refused:
         read_own(config, [])
+    command = f"`fedsemi run {config} --set stages.0.method=NAME --out runs/NAME`"
+    assert command in str(refused.value)
 
 
 def test_a_comparison_is_named_after_its_config(tmp_path):

@@ -71,7 +71,7 @@ def test_methods_that_ended_in_the_same_model_are_told_together_with_the_reason(
     runs = [a_record(0.5, "x1", silent=2), a_record(0.6, "x2", silent=2)]
     found = evidence_of(own, {LOWER: runs, UNIFORM: runs, OURS: runs})
     assert sentences([LOWER, UNIFORM, OURS], found) == [
-        "uniform-semi, semianagg: The unlabeled sites made no difference: none of them "
+        "uniform-semi, semianagg: The unlabeled sites did not help: none of them "
         "contributed in 4 of 4 rounds, as no pseudo-label was confident enough; lower "
         "stages.1.learner.cutoff (now 0.95) or give the warm-up more rounds "
         "(stages.0.rounds, now 2). They ended in the same model, bit for bit."

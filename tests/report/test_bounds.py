@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fedsemi.report.bounds import bound_of, bounds_of
 from fedsemi.report.run import read_run
 
@@ -41,6 +43,21 @@ def test_a_bound_below_the_folder_of_a_run_is_found(make_run) -> None:
     folder = finish(make_run("method"), 0.7)
     finish(make_run("alone", **SUPERVISED), 0.5).rename(folder / "labels-only")
     assert accuracies(bounds_of(read_run(folder))) == {"lower": 0.5}
+
+
+def test_a_bound_is_averaged_over_as_many_tests_as_a_run_with_a_short_stage(
+    make_run,
+) -> None:
+    stages = [{"method": "supervised", "rounds": 5}, {"method": "fedavg", "rounds": 1}]
+    folder = finish(make_run("short", rounds=6, stages=stages), 0.7)
+    log = folder / "metrics.jsonl"
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    lines[-1] |= {"stage": 1, "round": 1}
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    longer = [{"method": "supervised", "rounds": 6}]
+    finish(make_run("labels-only", rounds=6, stages=longer), 0.6)
+    last = 0.5 + 0.4 * 5 / 6  # of the sixth record that the fixture makes
+    assert accuracies(bounds_of(read_run(folder))) == {"lower": pytest.approx(last)}
 
 
 def test_a_folder_that_cannot_be_compared_is_no_bound(make_run) -> None:

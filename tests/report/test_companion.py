@@ -15,6 +15,7 @@ from fedsemi.config.labels_only import labels_only
 from fedsemi.report.companion import FOLDER, case_of, companion_of, sentence_of
 from fedsemi.report.run import Run, read_run
 from fedsemi.report.view import view_of
+from fedsemi.runs.records import ClientRecord
 from fedsemi.simulation.build import build
 from fedsemi.use.session import run_and_record
 
@@ -116,11 +117,28 @@ def test_labels_alone_that_are_in_training_say_how_far_they_are(both: Path) -> N
 
 def test_a_run_to_which_no_unlabeled_site_contributed_says_so(real_run: Path) -> None:
     assert sentence_of(read_run(real_run)) == (
-        "The unlabeled sites made no difference: none of them contributed in 2 of 2 "
+        "The unlabeled sites did not help: none of them contributed in 2 of 2 "
         "rounds, as no pseudo-label was confident enough; lower "
         "stages.1.learner.cutoff (now 0.9) or give the warm-up more rounds "
         "(stages.0.rounds, now 2)."
     )
+
+
+def silent(clients: dict[int, ClientRecord]) -> dict[int, ClientRecord]:
+    return {
+        id: replace(each, contribution=0.0, num_pseudo=0)
+        if each.num_unlabeled
+        else each
+        for id, each in clients.items()
+    }
+
+
+def test_labels_alone_are_named_where_nobody_contributed_as_well(both: Path) -> None:
+    run = read_run(both)
+    quiet = [replace(each, clients=silent(each.clients)) for each in run.records]
+    told = sentence_of(replace(run, records=quiet))
+    assert told is not None and "none of them contributed in" in told
+    assert " Measured: accuracy " in told and "with labels alone " in told
 
 
 def test_arrays_are_trained_in_python(heard: Path) -> None:

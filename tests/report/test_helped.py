@@ -69,10 +69,10 @@ def test_nobody_who_contributed_can_have_helped_whatever_was_measured() -> None:
         louder(CONFIG, silence),
     )
     assert helped(case) == (
-        "The unlabeled sites made no difference: none of them contributed in 9 of 9 "
+        "The unlabeled sites did not help: none of them contributed in 9 of 9 "
         "rounds, as no pseudo-label was confident enough; lower "
         "stages.1.learner.cutoff (now 0.95) or give the warm-up more rounds "
-        "(stages.0.rounds, now 2)."
+        "(stages.0.rounds, now 2). Measured: accuracy 1.0 %, with labels alone 2.0 %."
     )
 
 

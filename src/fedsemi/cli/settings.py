@@ -25,7 +25,7 @@ Chapter = tuple[str, list[Described]]
 def settings(
     name: Annotated[
         str | None,
-        typer.Argument(help="A section, a method, 'learner', or part of a name."),
+        typer.Argument(help="A section, method, learner, or part of a name."),
     ] = None,
 ) -> None:
     """Print every setting with its type, default and meaning, or those of one section.
@@ -41,7 +41,11 @@ def _chapters() -> Iterator[Chapter]:
     for section, found in sections():
         yield (f"[{section}]" if section else "top of the config"), found
     for learner, found in learner_settings():
-        yield f'learner = {{ name = "{learner}" }}', found
+        yield _learner(learner), found
+
+
+def _learner(name: str) -> str:
+    return f'learner = {{ name = "{name}" }}'
 
 
 def _chosen(name: str | None) -> list[Chapter]:
@@ -50,7 +54,8 @@ def _chosen(name: str | None) -> list[Chapter]:
         return chapters
     if name in [*METHODS] or ":" in name:
         return [(f'[[stages]] method = "{name}"', method_settings_of(METHODS[name]))]
-    fitting = [each for each in chapters if each[0].startswith((f"[{name}]", name))]
+    titles = f"[{name}]", _learner(name), name
+    fitting = [each for each in chapters if each[0].startswith(titles)]
     return fitting or _searched(name, chapters)
 
 
@@ -59,7 +64,8 @@ def _searched(name: str, chapters: Iterable[Chapter]) -> list[Chapter]:
     hits = [(title, [s for s in found if s.fits(name)]) for title, found in chapters]
     hits = [(title, found) for title, found in hits if found]
     if not hits:
-        known = [title.strip("[]") for title, _ in chapters]
+        known = [title.strip("[]") for title, _ in chapters if title.startswith("[")]
+        known += [learner for learner, _ in learner_settings()]
         raise ConfigError(
             f"no section, method or setting is called '{name}'"
             f"{nearest(name, [*known, *METHODS])}; `fedsemi settings` prints all",

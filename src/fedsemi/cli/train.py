@@ -212,6 +212,7 @@ def _folder_of(source: Path, out: Path | None, resume: Path | None, fork: bool) 
             f"--resume continues in '{resume}'; leave --out away, or pass --fork",
             code="FS4107",
         )
+    config_of(resume)  # a slip in the name of a run must not begin another one
     return out or resume
 
 

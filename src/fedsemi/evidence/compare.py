@@ -22,6 +22,7 @@ from fedsemi.evidence.sweep import (
     read_grid,
 )
 from fedsemi.methods import METHODS
+from fedsemi.text.printable import typed
 
 BOUNDS = ("warm-up", "lower", "upper")
 """Rows that are no methods: labels alone, and all labels."""
@@ -70,8 +71,9 @@ def read_own(
     base = load_config(path, overrides)
     if base.sites is not None:
         raise ConfigError(
-            "compare needs a simulation: real sites have no upper bound and no second "
-            "seed; use `fedsemi run` and `fedsemi diff`",
+            "compare keeps records by config, and images in folders may change without "
+            f"it; run each method with `{_one_method(path, base)}`, then `fedsemi run "
+            "--labels-only runs/NAME` and `fedsemi diff`",
             code="FS4107",
         )
     points = {
@@ -79,6 +81,11 @@ def read_own(
         for point in points_of(read_grid(grid))
     }
     return OwnConfig(path.stem, base, points if grid else {})
+
+
+def _one_method(path: Path, base: Experiment) -> str:
+    last = f"stages.{len(base.stages) - 1}.method=NAME"
+    return typed("fedsemi", "run", path, "--set", last, "--out", "runs/NAME")
 
 
 def comparison_of(own: OwnConfig, methods: Sequence[str]) -> Artifact:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from fedsemi.client.evaluate import Score
 from fedsemi.errors import FedSemiError
 from fedsemi.report.run import Run, read_run
-from fedsemi.runs.folder import read_json
+from fedsemi.runs.folder import mean_scores, read_json
 
 
 def bound_of(run: Run) -> str | None:
@@ -28,9 +29,19 @@ def bounds_of(run: Run, others: Sequence[Run] = ()) -> dict[str, dict[str, Any]]
     for each in (*others, *_near(run)):
         kind, result = bound_of(each), each.summary.get("result") or {}
         if kind is not None and "mean_of_last_10" in result:
-            scores = result["mean_of_last_10"]
+            scores = _last_tests(each, run) or result["mean_of_last_10"]
             found.setdefault(kind, {"name": each.name, "scores": scores})
     return found
+
+
+def _last_tests(bound: Run, run: Run) -> dict[Score, float | None] | None:
+    """Average as few tests as the run's own mean is over, if its last stage was short.
+
+    The one stage of a bound is longer; its early rounds would make it look weak.
+    """
+    count, tests = len(run.last_tests()), bound.last_tests()
+    short = run.finished and 0 < count < len(tests)
+    return mean_scores(tests[-count:]) if short else None
 
 
 def _near(run: Run) -> Iterator[Run]:

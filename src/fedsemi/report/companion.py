@@ -66,13 +66,12 @@ def case_of(
         return None
     partly = owned and all(each["num_labeled"] for each in owned)
     who = "unlabeled images" if partly else "unlabeled sites"
-    if run.finished and silence.total:
-        return Case(silence=silence, remedy=louder(run.config, silence), who=who)
     alone = companion_of(run, others)
     missing = _missing(run, alone, data_dir)
-    if alone is None or missing:
-        return Case(missing=missing, who=who)
-    return Case(_difference(run, alone), who=who)
+    known = None if alone is None or missing else _difference(run, alone)
+    if run.finished and silence.total:
+        return Case(known, missing, silence, louder(run.config, silence), who)
+    return Case(known, missing, who=who)
 
 
 def _missing(run: Run, alone: Run | None, data_dir: Path | None) -> str:

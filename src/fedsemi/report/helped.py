@@ -46,7 +46,7 @@ def helped(case: Case) -> str:
     found, who = case.difference, case.who
     if found is None:
         return f"Whether the {who} helped cannot be said: {case.missing}."
-    numbers = f"accuracy {found.ours:.1f} %, with labels alone {found.alone:.1f} %"
+    numbers = _numbers(found)
     by = f"{found.ours - found.alone:+.1f} points"
     if found.low is None or found.high is None:
         unsure = f"How sure it is that the {who} helped cannot be said"
@@ -66,10 +66,16 @@ def _silent(case: Case) -> str:
     if case.silence.num_pseudo:
         why = "though some had confident pseudo-labels"
     rounds = f"{case.silence.silent} of {case.silence.asked} rounds"
+    found = case.difference
+    beside = "" if found is None else f" Measured: {_numbers(found)}."
     return (
-        f"The {case.who} made no difference: none of them contributed in {rounds}, "
-        f"{why}; {case.remedy}."
+        f"The {case.who} did not help: none of them contributed in {rounds}, {why}; "
+        f"{case.remedy}.{beside}"
     )
+
+
+def _numbers(found: Difference) -> str:
+    return f"accuracy {found.ours:.1f} %, with labels alone {found.alone:.1f} %"
 
 
 def louder(config: Mapping[str, Any], silence: Silence) -> str:
