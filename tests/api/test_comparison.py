@@ -6,7 +6,9 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 from tests.api.conftest import SMALL
 from tests.api.test_settings import ByRoot
 
@@ -144,3 +146,24 @@ def test_a_grid_of_what_is_no_setting_is_refused(small_config) -> None:
         fedsemi.compare(["fedavg"], small_config, grid={"partition.alpha": [1]})
     with pytest.raises(ConfigError, match="FS4182"):
         fedsemi.compare(["fedavg"], small_config, grid={"seed": [1, 2]})
+
+
+def test_folders_whose_pictures_changed_are_compared_anew(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for place in ("a/cat", "a/dog", "test/cat", "test/dog", "b"):
+        (tmp_path / place).mkdir(parents=True)
+        for i in range(4):
+            pixels = rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(tmp_path / place / f"{i}.png")
+
+    def compared() -> int:
+        sites = fedsemi.sites_from_folders(
+            tmp_path / "a", tmp_path / "b", test=tmp_path / "test", image_size=8
+        )
+        small: dict[str, Any] = SMALL | {"local": {"batch_size": 2}}
+        fedsemi.compare(["fedavg"], sites, **small, seeds=1, out=tmp_path / "out")
+        return len(read_records(tmp_path / "out"))
+
+    assert (compared(), compared()) == (1, 1)
+    (tmp_path / "b" / "0.png").unlink()
+    assert compared() == 2

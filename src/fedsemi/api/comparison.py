@@ -101,13 +101,22 @@ def _base(
     settings: Mapping[str, Any],
 ) -> Experiment | None:
     if isinstance(on, Sites):
-        return experiment_of(on, model, stages, 1, settings)
+        return _named_by_images(experiment_of(on, model, stages, 1, settings))
     if settings:
         raise ConfigError(
             f"{', '.join(settings)}: settings go with sites; a config has its own",
             code="FS4102",
         )
-    return None if on is None else read_experiment(on, ())[0]
+    return None if on is None else _named_by_images(read_experiment(on, ())[0])
+
+
+def _named_by_images(experiment: Experiment) -> Experiment:
+    """Let folders be known by what is in them, which may change between two calls."""
+    if experiment.sites is None:
+        return experiment
+    data = {**experiment.data.model_dump(), "sha256": build(experiment).dataset.sha256}
+    changed = experiment.data.model_validate(data)
+    return experiment.model_copy(update={"data": changed})
 
 
 def _reading(on: On | None) -> Build:
