@@ -13,7 +13,6 @@ private and may change. A name is imported when it is first used.
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -83,8 +82,6 @@ __all__ = [
     "sites_from_folders",
 ]
 
-__version__ = version("fedsemi")
-
 _HOMES = {
     "fedsemi.api.comparison": ("compare",),
     "fedsemi.api.handle": ("Run", "load"),
@@ -119,9 +116,13 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: torch alone takes seconds."""
-    if name not in _HOME:
+    found: Any
+    if name == "__version__":
+        found = importlib.import_module("importlib.metadata").version("fedsemi")
+    elif name in _HOME:
+        found = getattr(importlib.import_module(_HOME[name]), name)
+    else:
         raise AttributeError(f"module 'fedsemi' has no attribute {name!r}")
-    found = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = found
     return found
 
