@@ -222,3 +222,13 @@ def test_resume_after_an_image_is_gone_names_its_site(
     assert isinstance(result.exception, Mismatch)
     assert "labeled_share 0.7647 → 0.8125" in str(result.exception)
     assert str(result.exception).endswith(" (images: b 4 → 3)")
+
+
+def test_init_names_links_that_it_does_not_follow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_site(tmp_path / "a", {"cat": 4, "dog": 4})
+    make_site(tmp_path / "elsewhere", {"eel": 2})
+    (tmp_path / "a" / "eel").symlink_to(tmp_path / "elsewhere" / "eel")
+    assert "a: eel is a link and not followed; copy the pictures" in screen("init", "a")

@@ -70,6 +70,14 @@ def test_duplicates_are_counted_exactly(tmp_path: Path) -> None:
     assert found[0].startswith("FS3402 3 exact duplicates, 1 sets across sites")
 
 
+def test_what_contradicts_itself_is_not_called_harmless_too(tmp_path: Path) -> None:
+    a = make_site(tmp_path / "a", {"cat": 5, "dog": 5})
+    shutil.copy(a / "cat" / "0.png", a / "dog" / "again.png")
+    found = texts(check(wish(a), 8), False)
+    assert any(text.startswith("FS3403") for text in found)
+    assert not any(text.startswith("FS3402") for text in found)
+
+
 def test_leak_mixed_modes_and_uncovered_classes_are_found(tmp_path: Path) -> None:
     a = make_site(tmp_path / "a", {"cat": 4})
     save_picture(a / "cat" / "color.png", 9, "RGB")

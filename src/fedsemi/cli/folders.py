@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -73,13 +73,24 @@ def init(
     console.print(f"{sites}, {len(settings.classes)} classes: {out}")
     where = ", the test folder included" if test else ""
     known = f"classes{where}: {counted(proposal.counts)}"
-    for line in (known, *_conclusions(proposal)):
+    for line in (known, *_conclusions(proposal), *_not_followed(seen)):
         console.print(line, highlight=False)
     if len(seen) == 1 and seen[0].sites:
         for hint in _instead(seen[0], out):
             console.print(hint, soft_wrap=True, highlight=False)
     check, run = (typed("fedsemi", word, out) for word in ("check", "run"))
     console.print(f"next: {check}; {run}", soft_wrap=True)
+
+
+def _not_followed(seen: Sequence[Survey]) -> Iterator[str]:
+    """Name links, which would else be missed in silence."""
+    for each in seen:
+        if each.links:
+            more = f" and {len(each.links) - 1} more" if len(each.links) > 1 else ""
+            yield printable(
+                f"{each.name}: {each.links[0]}{more} is a link and not followed; copy "
+                "the pictures into the folder"
+            )
 
 
 def _conclusions(proposal: Proposal) -> Iterator[str]:

@@ -77,7 +77,7 @@ def check(settings: SitesSettings, image_size: int, seed: int = 1) -> Report:
         *(finding for site in everyone for finding in _bad(site, settings.max_bad)),
         *(Finding(False, note, "") for site in everyone for note in site.notes),
         *_mixed(everyone),
-        *_duplicates(sites),
+        *_duplicates(sites, opposed),
         *_contradictions(opposed),
         *_leak(tested, settings),
         *_coverage(sites, test, settings, seed),
@@ -142,8 +142,10 @@ def _mixed(sites: Sequence[SiteData]) -> list[Finding]:
     ]
 
 
-def _duplicates(sites: Sequence[SiteData]) -> list[Finding]:
-    sets = duplicates(sites)
+def _duplicates(sites: Sequence[SiteData], opposed: Sequence[LeftOut]) -> list[Finding]:
+    """Count duplicates, but not those that contradict each other: these are told."""
+    told = {(each.site, each.file) for each in opposed}
+    sets = [same for same in duplicates(sites) if not told & {*same}]
     if not sets:
         return []
     extra = sum(len(same) - 1 for same in sets)

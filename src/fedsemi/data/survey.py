@@ -43,12 +43,15 @@ class Survey:
     """The largest value in 16-bit pictures of the sample."""
     sites: tuple[str, ...] = ()
     """The sub-folders, if they look like sites rather than like classes."""
+    links: tuple[str, ...] = ()
+    """Links and other entries that are never followed."""
 
 
 def survey(folder: Path) -> Survey:
     """Look at the names of all files and at a sample of their contents."""
     folder = existing(folder)
-    files = [name for name, regular in walk(folder) if regular and is_image(name)]
+    entries = list(walk(folder))
+    files = [name for name, regular in entries if regular and is_image(name)]
     labels, classes = _classes(folder, files)
     modes: Counter[str] = Counter()
     sides, tops = [], []
@@ -72,6 +75,7 @@ def survey(folder: Path) -> Survey:
         float(np.median(sides)) if sides else 0.0,
         max(tops) if tops else None,
         _looks_like_sites(folder, files) if labels == "folders" else (),
+        tuple(name for name, regular in entries if not regular),
     )
 
 
