@@ -140,32 +140,45 @@ def _run_stage(
         last = course.last_round(number, state.round, state.spent)
         for done in run(averaged, engine, state, last, gate, course.costs[number]):
             due = done.state.round % every == 0 or done.state.round == last
-            tester = judge if due else Judge()
             teacher, validation = validation, validate(done.state)
             # Real sites report on the model that they received.
             found = reported(done.updates, setup.model.num_classes)
             record = RoundRecord(
                 stage=number,
                 method=stage.method,
-                round=done.state.round,
                 rounds=stage.rounds,
                 seconds=time.perf_counter() - started,
-                test=_test(tester, setup, done.state.weights),
                 validation=validation or found,
                 clients=_client_records(done, engine, judge.oracle, teacher or found),
-                asked=done.asked,
-                used=len(done.updates),
-                dropped=done.dropped,
-                notices=done.notices,
-                skipped=done.skipped,
                 intervention=server.taken() if isinstance(server, Protected) else None,
-                running_mean=_test(tester, setup, done.state.running_mean),
-                also_tested=_test_others(tester, setup, done.state),
                 guard=guarded,
                 privacy=course.record(number, done.state.round, done.state.spent),
+                **_outcome(done),
+                **_tests(judge if due else Judge(), setup, done.state),
             )
             yield Step(record, done.state, engine.memory)
             started = time.perf_counter()
+
+
+def _outcome(done: Round[Any]) -> dict[str, Any]:
+    """Say of a record what a round says of itself."""
+    return {
+        "round": done.state.round,
+        "asked": done.asked,
+        "used": len(done.updates),
+        "dropped": done.dropped,
+        "notices": done.notices,
+        "skipped": done.skipped,
+    }
+
+
+def _tests(judge: Judge, setup: Setup, state: ServerState) -> dict[str, Any]:
+    """Test all that a state has of models."""
+    return {
+        "test": _test(judge, setup, state.weights),
+        "running_mean": _test(judge, setup, state.running_mean),
+        "also_tested": _test_others(judge, setup, state),
+    }
 
 
 def _server_side(
