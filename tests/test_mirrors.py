@@ -20,6 +20,7 @@ ELSEWHERE = {
     "at_site": ("test_masked", "a site in a masked round, by whole rounds"),
     "held": ("test_masked", "a simulated site's vault, by what memories end with"),
     "model_sum": ("test_masked", "models as numbers of a sum, by whole rounds"),
+    "terms": ("test_agreement", "what a site agrees to, by its agreements"),
     "steps": ("test_masked", "the steps of a masked round, by whole rounds"),
     "sum_desk": ("test_masked_sites", "key and vault at hand, by whole rounds"),
     "letters": ("test_server", "what travels, read by both sides"),

@@ -16,7 +16,7 @@ from fedsemi.deployment.coordinator.on_grid import run_on_grid
 from fedsemi.deployment.coordinator.roster import Roster
 from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.one_machine.simulate import dealt
-from fedsemi.deployment.site.agreement import _terms, described
+from fedsemi.deployment.site.terms import described, terms_of
 from fedsemi.privacy.steps import STEPS
 from fedsemi.runs.records import Step
 from fedsemi.server.stages import Judge
@@ -136,6 +136,6 @@ def test_a_message_lost_at_any_step_costs_that_site_at_most_the_round(
 def test_an_owner_reads_that_nothing_but_sums_leaves_the_site(
     simulation: Simulation,
 ) -> None:
-    told = described(_terms(simulation))
+    told = described(terms_of(simulation))
     assert "sends its parts of masked sums alone" in told
     assert "model" not in told

@@ -11,11 +11,11 @@ import typer
 from fedsemi.data.site import read_site
 from fedsemi.deployment.site.agreement import (
     Agreement,
-    described,
     read_agreed,
 )
 from fedsemi.deployment.site.plan import read_plan
 from fedsemi.deployment.site.policy import read_policy
+from fedsemi.deployment.site.terms import described
 from fedsemi.errors import ConfigError
 from fedsemi.text.screen import say
 

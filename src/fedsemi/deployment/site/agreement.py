@@ -26,6 +26,7 @@ from fedsemi.data.site import Site
 from fedsemi.deployment.codec import Order
 from fedsemi.deployment.site.ledger import Ledger
 from fedsemi.deployment.site.policy import Policy, Refused, read_policy
+from fedsemi.deployment.site.terms import described, terms_of
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task
 from fedsemi.method import Method
@@ -61,7 +62,7 @@ class Agreement:
             if agreed is None:
                 self._within_policy(beyond_bounds=False)
                 self._write("the first plan that a coordinator brought")
-                logger.warning("agreed to %s", described(_terms(self.blueprint)))
+                logger.warning("agreed to %s", described(terms_of(self.blueprint)))
             elif agreed["plan_sha256"] != self.blueprint.sha256:
                 raise ProtocolError(
                     f"this site has agreed to plan {agreed['plan_sha256'][:12]} and "
@@ -74,7 +75,7 @@ class Agreement:
                     f"{_REMEDY}",
                     code="FS2132",
                 )
-            elif agreed["stages"] != _terms(self.blueprint)["stages"]:
+            elif agreed["stages"] != terms_of(self.blueprint)["stages"]:
                 raise ProtocolError(
                     "what the plan's methods send has changed since this site agreed "
                     f"to it; {_REMEDY}",
@@ -205,7 +206,7 @@ class Agreement:
 
     def _write(self, by: str, beyond_bounds: bool = False) -> None:
         content = {
-            **_terms(self.blueprint),
+            **terms_of(self.blueprint),
             "agreed_by": by,
             "beyond_bounds": beyond_bounds,
             "policy_sha256": self.policy.sha256,
@@ -234,22 +235,6 @@ def read_agreed(folder: Path) -> dict[str, Any] | None:
     return content
 
 
-def described(terms: Mapping[str, Any]) -> str:
-    """Say in one line what was agreed to."""
-    stages = [
-        f"{_many(stage['rounds'], 'round')} of {stage['method']} "
-        f"({_many(stage['epochs'], 'epoch')} in batches of {stage['batch_size']}, "
-        f"sends {_sent(stage)})"
-        for stage in terms["stages"]
-    ]
-    plugins = [
-        f"; with code of its own: {each['kind']} {name} {each['distribution']} "
-        f"{each['version']} (source {each['sha256'][:12]})"
-        for name, each in terms.get("plugins", {}).items()
-    ]
-    return f"plan {terms['plan_sha256'][:12]}: {'; '.join(stages)}{''.join(plugins)}"
-
-
 def allowed_by(folder: Path) -> Collection[str]:
     """Name the plug-ins whose code the owner of a site agreed to let run there."""
     return set((read_agreed(folder) or {}).get("plugins", {}))
@@ -259,38 +244,9 @@ def _went_beyond(agreed: Mapping[str, Any]) -> bool:
     return agreed.get("beyond_bounds") is True
 
 
-def _sent(stage: Mapping[str, Any]) -> str:
-    """Say what leaves the site in a stage."""
-    if stage.get("masked"):
-        return "its parts of masked sums alone"
-    return ", ".join(["the model", "counts", *stage["statistics"]])
-
-
-def _many(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"
-
-
 def memory_folder(folder: Path, blueprint: Blueprint) -> Path:
     """Say where a site keeps what it remembers of a plan."""
     return folder / "memory" / blueprint.sha256[:16]
-
-
-def _terms(blueprint: Blueprint) -> dict[str, Any]:
-    stages = []
-    for stage in blueprint.experiment.stages:
-        local = blueprint.experiment.local_of(stage)
-        method = blueprint.method(stage)
-        terms = {
-            "method": stage.method,
-            "rounds": stage.rounds,
-            "epochs": local.epochs,
-            "batch_size": local.batch_size,
-            "statistics": list(method.statistics),
-        }
-        stages.append(terms if method.sends_model else {**terms, "masked": True})
-    agreed = {"plan_sha256": blueprint.sha256, "stages": stages}
-    plugins = plugins_of(blueprint.experiment)
-    return agreed | ({"plugins": plugins} if plugins else {})
 
 
 @contextmanager
