@@ -24,6 +24,24 @@ def test_bounds_train_for_as_many_rounds(small_config: dict[str, Any]) -> None:
     assert upper_bound(experiment).partition.labeled_clients == "all"
 
 
+def test_who_has_not_activated_the_environment_is_told_how(
+    small_config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", str(tmp_path / "my env" / "python"))
+    (tmp_path / "my env").mkdir()
+    (tmp_path / "my env" / "activate").touch()
+    for path, told in (("", True), (str(tmp_path / "bin"), False)):
+        command = tmp_path / "bin" / "fedsemi"
+        command.parent.mkdir(exist_ok=True)
+        command.touch(0o755)
+        monkeypatch.setenv("PATH", path)
+        console = Console(record=True, width=200)
+        experiment = make_experiment(small_config)
+        run_demo(experiment, tmp_path / f"demo-{told}", 1, console)
+        found = f"once in this terminal: . '{tmp_path}/my env/activate'"
+        assert (found in console.export_text()) is told
+
+
 def test_what_the_demo_names_as_next_works_as_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

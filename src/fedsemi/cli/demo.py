@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,6 +75,10 @@ def run_demo(
         last, summary = run_and_record(simulation, folder, title, workers, console, 20)
         results.append(Result(title, last, summary))
     _print_comparison(results, out, console)
+    activate = Path(sys.executable).with_name("activate")
+    if shutil.which("fedsemi") is None and activate.exists():
+        # `make demo` runs it by its path; whoever types on needs the shell to find it.
+        console.print(f"once in this terminal: {typed('.', activate)}", soft_wrap=True)
     console.print("next:")
     for command, why in next_commands(out, data_dir, overrides).items():
         console.print(f"  {command}  # {why}", soft_wrap=True, highlight=False)
