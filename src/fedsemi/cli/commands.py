@@ -94,6 +94,12 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "probability.",
         ),
         Entry(
+            "ask",
+            "ask:ask",
+            "Ask a person for the labels that help most; run at the site, on its own "
+            "pictures.",
+        ),
+        Entry(
             "export",
             "use:export",
             "Write the model for use without fedsemi, or the record for other tools.",
@@ -158,6 +164,11 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "reproduce",
             "evidence:reproduce",
             "Make a table or figure of the paper again, with error bars.",
+        ),
+        Entry(
+            "label-curve",
+            "ask:label_curve",
+            "Measure in simulation what labels bring, by the rule that asks for them.",
         ),
         Entry(
             "attack",

@@ -13,7 +13,9 @@ from torch import Tensor, nn
 
 from fedsemi.client.evaluate import SCORES
 from fedsemi.errors import ConfigError
+from fedsemi.messages import Weights
 from fedsemi.models import Classifier
+from fedsemi.models.classifier import Output
 from fedsemi.report.run import Run
 from fedsemi.runs.folder import MODEL
 from fedsemi.runs.model_card import ModelCard, read_card
@@ -50,20 +52,27 @@ class Deployed(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Map uint8 images `[N, channels, size, size]` to probabilities `[N, C]`."""
-        inputs = images.float() * self.scale - self.shift
-        probs: Tensor = self.classifier(inputs).logits.softmax(1)
-        return probs
+        return self.output(images).logits.softmax(1)
+
+    def output(self, images: Tensor) -> Output:
+        """Return features and logits of the same images."""
+        output: Output = self.classifier(images.float() * self.scale - self.shift)
+        return output
 
 
 def load_model(folder: Path) -> tuple[Deployed, ModelCard]:
     """Load the model of a run, with its card."""
     card = read_card(folder)
-    weights = read_weights(folder / MODEL)
+    return deployed(card, read_weights(folder / MODEL)), card
+
+
+def deployed(card: ModelCard, weights: Weights) -> Deployed:
+    """Put weights into the network that a card describes."""
     classifier = card.spec.empty()
     # Methods may keep parts of their own beside the classifier; they stay behind.
     names = classifier.state_dict().keys()
     classifier.load_state_dict({name: weights[name] for name in names})
-    return Deployed(classifier, card).eval(), card
+    return Deployed(classifier, card).eval()
 
 
 def save_csv(run: Run, folder: Path) -> list[Path]:
