@@ -96,7 +96,7 @@ def test_a_folder_where_all_have_labels_has_nothing_to_ask(
 ) -> None:
     for file in shelf.pictures()[0]:
         shelf.write(file, shelf.classes[0])
-    with pytest.raises(DataError, match="FS6406 .* nothing to ask"):
+    with pytest.raises(DataError, match=r"FS6406 .* nothing to ask"):
         asker.queue(shelf, "random", 5)
 
 

@@ -77,12 +77,12 @@ def test_a_run_on_folders_knows_where_the_labels_of_a_site_are(tmp_path: Path) -
     run = run_of(tmp_path, sites=sites)
     (tmp_path / "b").mkdir()
     assert open_shelf(run, tmp_path / "b", CLASSES).kind == "none"
-    with pytest.raises(ConfigError, match="FS6401 .* --data a; each site asks"):
+    with pytest.raises(ConfigError, match=r"FS6401 .* --data a; each site asks"):
         open_shelf(run, None, CLASSES)
 
 
 def test_a_simulated_run_says_that_it_knows_the_labels(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="knows all labels.*fedsemi label-curve"):
+    with pytest.raises(ConfigError, match=r"knows all labels.*fedsemi label-curve"):
         open_shelf(run_of(tmp_path, data={"name": "digits"}), None, CLASSES)
 
 
@@ -95,7 +95,7 @@ def test_an_exported_model_needs_a_folder_as_well(tmp_path: Path) -> None:
 
 def test_packed_pictures_have_no_names_to_label(tmp_path: Path) -> None:
     (tmp_path / "site.safetensors").touch()
-    with pytest.raises(DataError, match="FS6402 .* pack it again"):
+    with pytest.raises(DataError, match=r"FS6402 .* pack it again"):
         open_shelf(tmp_path, tmp_path, CLASSES)
 
 

@@ -1,8 +1,8 @@
 """What labels are worth, by the rule that asks for them: with a truth that is known.
 
 A federation is run as it is. Each site then ranks its unlabeled pictures with the model
-of that run and gets the labels of the first ones; the last stage is run once more, from
-that model on, with these labels. It is also run so with nobody asked, since more rounds
+of that run and gets the labels of the first ones; all stages are run once more, from
+that model on, with these labels. So it is with nobody asked, too, since more rounds
 alone may help. Only the simulation knows the labels beforehand, and it says them only
 after a rule has chosen.
 """
@@ -91,10 +91,9 @@ def run_asked(base: Base, rule: str, budget: int) -> Point:
 
 
 def continued(base: Base, partition: Partition) -> Simulation:
-    """Make the last stage of a run once more, from its model on, with other labels."""
-    experiment = base.simulation.experiment
-    last = experiment.model_copy(update={"stages": experiment.stages[-1:]})
-    new = assemble(last, base.simulation.dataset, partition)
+    """Make a run once more, from its model on, with other labels."""
+    old = base.simulation
+    new = assemble(old.experiment, old.dataset, partition)
     parts = {each.name: getattr(new, each.name) for each in fields(new)}
     return _Continued(**parts, weights=base.weights)
 

@@ -30,13 +30,20 @@ class Line:
     """In percent; against zero, so its interval is that of the mean."""
     ahead: Paired | None
     """In points, of random at the same budget and seeds; None for what has no rival."""
+    seeds: int
+    """How many there are altogether; a line that lacks some says so."""
 
     @property
     def cells(self) -> tuple[str, str, str, str, str]:
         """The line as text."""
         ahead = "" if self.ahead is None else _signed(self.ahead.mean)
         between = "" if self.ahead is None else _range(self.ahead)
-        return str(self.budget), self.rule, _reach(self.score), ahead, between
+        return str(self.budget), self.rule, self._accuracy, ahead, between
+
+    @property
+    def _accuracy(self) -> str:
+        number = f" (n = {self.score.n})" if self.score.n < self.seeds else ""
+        return f"{_reach(self.score)}{number}"
 
 
 def lines_of(records: Sequence[Record]) -> list[Line]:
@@ -128,8 +135,8 @@ def scale(records: Sequence[Record]) -> str:
         f"{partition['num_clients']} sites, Dirichlet({partition['dirichlet_alpha']}), "
         f"{some} labels at {partition['labeled_clients']} of them; {model['name']} of "
         f"width {model.get('width', 'as usual')}; {warm_up} rounds of warm-up and "
-        f"{last['rounds']} of {last['method']}, then as many more with the labels; "
-        f"{seeds} seed{'s' if seeds > 1 else ''}; ± and intervals are 95 %, "
+        f"{last['rounds']} of {last['method']}, then the same once more with the "
+        f"labels; {seeds} seed{'s' if seeds > 1 else ''}; ± and intervals are 95 %, "
         "Student's t."
     )
 
@@ -174,7 +181,8 @@ def _line(records: Sequence[Record], arm: Arm) -> Line:
         ahead = paired(
             [_value(r, arm) for r in both], [_value(r, control) for r in both]
         )
-    return Line(rule, budget, paired(values, [0.0] * len(values)), ahead)
+    score = paired(values, [0.0] * len(values))
+    return Line(rule, budget, score, ahead, len(records))
 
 
 def _value(record: Record, arm: Arm) -> float:

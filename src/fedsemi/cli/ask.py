@@ -107,14 +107,13 @@ def _serve(
     lock = RunLock(shelf.folder)  # two at a time would undo each other's answers
     try:
         desk = Desk(shelf, queue)
-        with asking(desk, pixels, port) as server:
+        with asking(desk, pixels, port) as server, suppress(KeyboardInterrupt):
             # Scripts wait for this line, so it must not lie in a buffer.
             say(f"{len(desk)} pictures are asked about at {server.address}")
             say("the address is a key: whoever has it can label; Ctrl-C ends the page")
             if browser:
                 webbrowser.open(server.address)
-            with suppress(KeyboardInterrupt):
-                Event().wait()
+            Event().wait()
         labeled, skipped = desk.counts
     finally:
         lock.release()

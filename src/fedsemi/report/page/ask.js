@@ -1,7 +1,11 @@
 // One picture after the other gets its label by a key; each answer is kept at once.
 
-const KEYS = [..."123456789", ..."abcdefghijklmnopqrtuvwxyz"]; // s skips
 const view = JSON.parse(document.getElementById("data").textContent);
+const NUMBERED = [..."123456789", ..."abcdefghijklmnopqrtuvwxyz"]; // s skips
+// The digit 3 has the key 3, whatever its place; so has any list of single characters.
+const single = view.classes.map((label) => label.toLowerCase());
+const byName = single.every((label) => /^[0-9a-rt-z]$/.test(label)) && new Set(single).size === single.length;
+const KEYS = byName ? single : NUMBERED;
 const base = location.pathname;
 const state = { ...view, at: 0, guess: false, busy: false };
 const pictures = new Map();
