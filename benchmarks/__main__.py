@@ -23,6 +23,7 @@ from benchmarks.masks import masks
 from benchmarks.precision import precision
 from benchmarks.privacy import privacy
 from benchmarks.reference import cores, reference
+from benchmarks.rounds import bf16_rounds, rounds
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.use.session import available_cores
 
@@ -35,6 +36,8 @@ ITEMS: dict[str, Callable[[int], Section]] = {
     "aggregation": aggregation,
     "scale": scale,
     "precision": precision,
+    "rounds": rounds,
+    "bf16_rounds": bf16_rounds,
     "flower": flower,
     "clients": clients,
     "deployment": deployment,
