@@ -57,7 +57,8 @@ class BareLoop:
             pipe.send(self._weights)
         sums: list[Arrays] = [pipe.recv() for pipe in self._pipes]
         for key in self._weights:
-            self._weights[key] = reduce(np.add, [each[key] for each in sums])
+            total = reduce(np.add, [each[key] for each in sums])
+            self._weights[key] = np.asarray(total)  # a sum of scalars is no array
 
     def close(self) -> None:
         """End the processes."""

@@ -23,6 +23,7 @@ import torch
 from fedsemi.data.client import Client
 from fedsemi.engine import Engine
 from fedsemi.engines.allocator import keep_freed_memory
+from fedsemi.engines.devices import deal
 from fedsemi.engines.in_process import train_client
 from fedsemi.engines.mailbox import Mailbox, Stored
 from fedsemi.errors import ConfigError, FedSemiError, OutOfMemory
@@ -67,9 +68,9 @@ class Workers(Engine):
         self._pipes: list[Connection] = []
         self._processes = []
         handed = packed(method)
-        for _ in range(min(workers, len(clients))):
+        for number in range(min(workers, len(clients))):
             ours, theirs = context.Pipe()
-            arguments = (theirs, handed, self._mailbox.folder)
+            arguments = (theirs, handed, self._mailbox.folder, number)
             process = context.Process(target=_serve, args=arguments, daemon=True)
             with script_hidden():
                 process.start()
@@ -191,7 +192,7 @@ class Workers(Engine):
         )
 
 
-def _serve(pipe: Connection, handed: bytes, folder: Path) -> None:
+def _serve(pipe: Connection, handed: bytes, folder: Path, number: int) -> None:
     """Carry out chains of jobs until the engine closes the pipe."""
     torch.set_num_threads(1)
     keep_freed_memory()
@@ -206,6 +207,7 @@ def _serve(pipe: Connection, handed: bytes, folder: Path) -> None:
     with suppress(EOFError, ConnectionError):
         try:
             method: Method[Any] = unpacked(handed)
+            deal(_device_of(method), number)
         except Exception as error:
             pipe.recv()
             pipe.send(_not_understood(error))
@@ -218,6 +220,11 @@ def _serve(pipe: Connection, handed: bytes, folder: Path) -> None:
                 pipe.send(error)
             else:
                 pipe.send(replies)
+
+
+def _device_of(method: Method[Any]) -> str:
+    """Return the device of a method; one from outside may have no setup."""
+    return str(getattr(getattr(method, "setup", None), "device", "cpu"))
 
 
 def _not_understood(error: Exception) -> FedSemiError:
