@@ -18,6 +18,7 @@ from benchmarks.counts import counts
 from benchmarks.deployment import deployment
 from benchmarks.first_words import first_words
 from benchmarks.flower_ray import flower
+from benchmarks.large import large
 from benchmarks.limit import augmentation, limit, scale
 from benchmarks.masks import masks
 from benchmarks.precision import precision
@@ -38,6 +39,7 @@ ITEMS: dict[str, Callable[[int], Section]] = {
     "precision": precision,
     "rounds": rounds,
     "bf16_rounds": bf16_rounds,
+    "large": large,
     "flower": flower,
     "clients": clients,
     "deployment": deployment,

@@ -15,7 +15,8 @@ from fedsemi.models.precision import check_precision
 from fedsemi.objectives.workbench import LocalTraining, Setup
 
 _CASES = ((10, 500, 5), (100, 50, 5), (1000, 50, 1))
-"""Clients, images of each, and how often contenders take turns."""
+"""Clients, images of each, and how often contenders take turns; once is without a
+round before, to warm up."""
 _PROCESSES = 2
 _AIM = 1.15
 
@@ -66,10 +67,14 @@ def _setup() -> Setup:
 def _row(name: str, setup: Setup, count: int, images: int, times: int) -> list[str]:
     clients = make_clients(count, images, count)
     bare = BareLoop(setup, count, images, _PROCESSES)
-    ours = Federation("supervised", setup, clients, _PROCESSES, views="clean")
+    often = times > 1
+    ours = Federation(
+        "supervised", setup, clients, _PROCESSES, prepared=often, views="clean"
+    )
     with ours.engine:
         pids = [process.pid for process in ours.engine._processes]
-        bare()
+        if often:
+            bare()
         taken = _in_turn(((bare, bare.pids), (ours, pids)), times)
     bare.close()
     (slow, idle), (fast, busy) = taken
@@ -85,16 +90,18 @@ def _in_turn(
     taken: list[list[tuple[float, float]]] = [[] for _ in contenders]
     for _ in range(times):
         for (contender, pids), list_ in zip(contenders, taken, strict=True):
-            start, before = time.perf_counter(), _processor(pids)
+            start, before = time.perf_counter(), processor_seconds(pids)
             contender()
-            list_.append((time.perf_counter() - start, _processor(pids) - before))
+            list_.append(
+                (time.perf_counter() - start, processor_seconds(pids) - before)
+            )
     return [
         (statistics.median(a for a, _ in each), statistics.median(b for _, b in each))
         for each in taken
     ]
 
 
-def _processor(pids: Sequence[int]) -> float:
+def processor_seconds(pids: Sequence[int]) -> float:
     """Return the processor seconds of this process and of others."""
     ticks = 0
     for pid in pids:
