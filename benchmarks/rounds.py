@@ -96,12 +96,8 @@ def _in_turn(
         for (contender, pids), list_ in zip(contenders, taken, strict=True):
             start, before = time.perf_counter(), worked(pids)
             contender()
-            list_.append(
-                (
-                    time.perf_counter() - start,
-                    worked(pids) - before,
-                )
-            )
+            busy = worked(pids) - before
+            list_.append((time.perf_counter() - start, busy))
     return [
         (statistics.median(a for a, _ in each), statistics.median(b for _, b in each))
         for each in taken
