@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import platform
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -65,7 +66,8 @@ def replacing(path: Path, size: int, private: bool = False) -> Iterator[Sink]:
     """
     if path.is_dir():
         raise CannotCreate(f"'{path}' is a folder; give the name of a file")
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    # Containers on a shared folder may all have the same process number.
+    partial = path.with_name(f".{path.name}.{platform.node()}.{os.getpid()}")
     try:
         # A killed process of the same number may have left one; what another user
         # planted cannot be removed in a shared folder, and then nothing is written.

@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from fedsemi.cli.evidence import Device, Out, PlanOnly, Probe, Seeds, carry_out, say
+from fedsemi.cli.evidence import (
+    Device,
+    Out,
+    PlanOnly,
+    Probe,
+    Seeds,
+    Shard,
+    carry_out,
+    say,
+)
 from fedsemi.cli.options import DataDir, Overrides, Workers
 from fedsemi.evidence.benchmark import benchmarks
 from fedsemi.evidence.benchmark_output import show_benchmark, write_benchmarks
@@ -48,6 +57,7 @@ def benchmark(
     device: Device = "cpu",
     plan_only: PlanOnly = False,
     probe: Probe = False,
+    shard: Shard = None,
 ) -> None:
     """Compare methods under a card: scores, ranks and cost on the same data.
 
@@ -67,7 +77,7 @@ def benchmark(
     made = benchmarks(card, names, reference, source)
     wanted = [setting for each in made for setting in each.settings]
     folder, count = out or Path("results") / profile, seeds or source.seeds
-    plan = make_plan(only(wanted, pattern), source, count, folder)
+    plan = make_plan(only(wanted, pattern), source, count, folder).shard(shard)
     cores, console = workers or available_cores(), Screen()
     if plan_only:
         _list_runs(plan, read_records(folder), console)
