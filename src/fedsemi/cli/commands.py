@@ -160,6 +160,11 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "Make a table or figure of the paper again, with error bars.",
         ),
         Entry(
+            "benchmark",
+            "benchmark:benchmark",
+            "Compare methods under a card: scores, ranks and cost on the same data.",
+        ),
+        Entry(
             "attack",
             "attack:attack",
             "Let unlabeled sites attack, with and without the guard; the gate is "
