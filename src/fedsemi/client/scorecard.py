@@ -132,7 +132,6 @@ class _Test:
     def _draw(self) -> None:
         """Go through the draws once, for all classes and scores."""
         count, classes = self.drawn.num_draws, self.present
-        self.accuracies: Floats = np.zeros(count)
         self.recalls = {c: np.zeros(count) for c in classes}
         self.areas = {c: np.zeros(count) for c in classes}
         self.found = {(c, s): np.zeros(count) for c in classes for s in SPECIFICITIES}
@@ -141,7 +140,6 @@ class _Test:
         for weights in self.drawn.chunks():
             part = slice(first, first + weights.shape[1])
             first = part.stop
-            self.accuracies[part] = right @ weights / weights.sum(axis=0)
             for c in classes:
                 own = weights[self.labels == c]
                 with np.errstate(invalid="ignore"):
@@ -165,7 +163,7 @@ class _Test:
             missing=tuple(
                 name for c, name in enumerate(self.names) if c not in self.present
             ),
-            accuracy=interval(accuracy, self.accuracies, units, self.seed),
+            accuracy=interval(accuracy, self._accuracies(), units, self.seed),
             balanced_accuracy=self._mean(self._recall, self.recalls, self._units),
             auc=self._mean(self._area, self.areas, self._scarcer)
             if self.several
@@ -190,6 +188,13 @@ class _Test:
         at = self.ranks[c].operating(specificity)
         drawn = self.found[c, specificity]
         return Threshold(at, interval(at.sensitivity, drawn, units, self.seed))
+
+    def _accuracies(self) -> Floats:
+        """Draw from all images alike: an accuracy owes much to the mix of classes."""
+        alike = np.zeros_like(self.labels)
+        drawn = Resamples(alike, self.drawn.num_draws, self.groups, self.seed)
+        right = self.right.astype(np.float32)
+        return np.concatenate([right @ w / w.sum(axis=0) for w in drawn.chunks()])
 
     def _mean(
         self,

@@ -19,7 +19,9 @@ function render(view) {
     [`Worth of each client${about}`, grid(valueSection(run))],
     [`Pictures${about}`, grid(pictureSection(view))],
     [`Data${about}`, [...labelGaps(run), ...grid(dataSection(run))]],
-    [`Classes and subgroups${about}`, grid(classSection(run))],
+    [`The test in numbers${about}`, evaluationSection(run.evaluation)],
+    [`Sites with labels${about}`, siteSection(run)],
+    [`Classes and subgroups${about}`, grid([...classSection(run), ...subgroupTables(run.evaluation)])],
     [`Model card${about}`, modelCard(run)],
     [`Settings and hashes${about}`, settings(run)],
   ].filter(([, nodes]) => nodes.length);
