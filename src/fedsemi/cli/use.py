@@ -25,6 +25,7 @@ class Format(StrEnum):
     torch = "torch"
     csv = "csv"
     tensorboard = "tensorboard"
+    card = "card"
 
 
 def export(
@@ -37,12 +38,13 @@ def export(
     """Write the model for use without fedsemi, or the record for other tools.
 
     onnx and torch take bytes [N, channels, size, size] and give probabilities; csv and
-    tensorboard are folders.
+    tensorboard are folders; card says what people should know of the model.
 
     Example: fedsemi export runs/demo/semianagg --format onnx --out model.onnx
     """
     found = read_run(run)
-    default = {"onnx": "model.onnx", "torch": "model.pt2"}.get(format, format)
+    files = {"onnx": "model.onnx", "torch": "model.pt2", "card": "model-card.md"}
+    default = files.get(format, format)
     target = out or run / default
     make_folder(target.parent)
     {
@@ -50,6 +52,7 @@ def export(
         Format.torch: exports.save_torch,
         Format.csv: exports.save_csv,
         Format.tensorboard: exports.save_tensorboard,
+        Format.card: exports.save_card,
     }[format](found, target)
     Screen().print(f"saved {target}", soft_wrap=True)
 

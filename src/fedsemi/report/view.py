@@ -10,6 +10,7 @@ from fedsemi.client.evaluate import MAIN_SCORES
 from fedsemi.data.label_gaps import listed
 from fedsemi.objectives.calibration import Estimate
 from fedsemi.report.bounds import bound_of, bounds_of
+from fedsemi.report.card import card_of
 from fedsemi.report.companion import sentence_of
 from fedsemi.report.pictures import NO_PICTURES, Pictures
 from fedsemi.report.ranks import FEWEST
@@ -52,6 +53,7 @@ def main_of(runs: Sequence[Run]) -> int:
 
 
 def _run_view(run: Run) -> dict[str, Any]:
+    evaluation = evaluation_of(run)
     return {
         "bound": bound_of(run),
         "methods": run.methods,
@@ -74,7 +76,8 @@ def _run_view(run: Run) -> dict[str, Any]:
         "data": _data(run),
         "confusion": run.analysis.get("confusion"),
         "subgroups": run.analysis.get("subgroups") or {},  # of older versions
-        "evaluation": evaluation_of(run),
+        "evaluation": evaluation,
+        "card": card_of(run, evaluation),
         "settings": shareable(flat(run.config)),
         "manifest": _facts(run),
         "alarms": [asdict(alarm) for alarm in run.alarms],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from torch import Tensor, nn
 from fedsemi.client.evaluate import SCORES
 from fedsemi.errors import ConfigError
 from fedsemi.models import Classifier
+from fedsemi.report.card import as_markdown, card_of
 from fedsemi.report.run import Run
+from fedsemi.report.view import evaluation_of
 from fedsemi.runs.folder import MODEL
 from fedsemi.runs.model_card import ModelCard, read_card
 from fedsemi.runs.records import RoundRecord
@@ -139,7 +142,7 @@ def _scalars(record: RoundRecord) -> dict[str, float | None]:
 
 def save_torch(run: Run, path: Path) -> None:
     """Write a program that `torch.export.load` reads without fedsemi (.pt2)."""
-    model, card = load_model(run.path)
+    model, card = _with_card(run)
     program = _program(model, card)
     content = io.BytesIO()
     torch.export.save(program, content, extra_files={CARD: card.as_json()})
@@ -152,7 +155,7 @@ def save_onnx(run: Run, path: Path) -> None:
         import onnx
     except ImportError:
         raise _missing("ONNX", "export") from None
-    model, card = load_model(run.path)
+    model, card = _with_card(run)
     content: Any = io.BytesIO()
     with warnings.catch_warnings():
         # The newer exporter needs one more package and gives these networks the same.
@@ -170,6 +173,24 @@ def save_onnx(run: Run, path: Path) -> None:
     entry = graph.metadata_props.add()
     entry.key, entry.value = CARD, card.as_json()
     write_whole(path, graph.SerializeToString())
+
+
+def save_card(run: Run, path: Path) -> None:
+    """Write the model card as a page of Markdown, for people."""
+    rows = card_of(run, evaluation_of(run))
+    if not rows:
+        raise ConfigError(
+            f"'{run.path}' has no model yet, for the run is not over; continue it with "
+            "`fedsemi run --resume`",
+            code="FS3510",
+        )
+    write_whole(path, as_markdown(run.name, rows).encode())
+
+
+def _with_card(run: Run) -> tuple[Deployed, ModelCard]:
+    """Load the model, and say with it what people should know."""
+    model, card = load_model(run.path)
+    return model, replace(card, about=tuple(card_of(run, evaluation_of(run))))
 
 
 def _program(model: Deployed, card: ModelCard) -> torch.export.ExportedProgram:
