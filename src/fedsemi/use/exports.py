@@ -1,4 +1,4 @@
-"""Take a run elsewhere: tables, TensorBoard, and models that need no fedsemi."""
+"""Take a run elsewhere: tables, TensorBoard, models that need no fedsemi, a card."""
 
 from __future__ import annotations
 
@@ -117,17 +117,18 @@ def save_tensorboard(run: Run, folder: Path) -> None:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        raise _missing("tensorboard", "tensorboard") from None
+        raise missing("tensorboard", "tensorboard") from None
     make_folder(folder)
     writer: Any = SummaryWriter(str(folder))
     for step, record in enumerate(run.records, start=1):
-        for name, value in _scalars(record).items():
+        for name, value in scalars(record).items():
             if value is not None:
                 writer.add_scalar(name, value, step)
     writer.close()
 
 
-def _scalars(record: RoundRecord) -> dict[str, float | None]:
+def scalars(record: RoundRecord) -> dict[str, float | None]:
+    """Name the numbers of a round that TensorBoard and MLflow draw."""
     found: dict[str, float | None] = {}
     if record.test:
         found |= {f"test/{name}": score for name, score in record.test.scores.items()}
@@ -154,7 +155,7 @@ def save_onnx(run: Run, path: Path) -> None:
     try:
         import onnx
     except ImportError:
-        raise _missing("ONNX", "export") from None
+        raise missing("ONNX", "export") from None
     model, card = _with_card(run)
     content: Any = io.BytesIO()
     with warnings.catch_warnings():
@@ -204,7 +205,8 @@ def _example(card: ModelCard) -> Tensor:
     return torch.zeros(2, len(card.views.mean), side, side, dtype=torch.uint8)
 
 
-def _missing(what: str, extra: str) -> ConfigError:
+def missing(what: str, extra: str) -> ConfigError:
+    """Say which extra brings a package."""
     return ConfigError(
         f"{what} is not installed; `pip install 'fedsemi[{extra}]'` adds it",
         code="FS4108",
