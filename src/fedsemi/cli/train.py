@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +28,7 @@ from fedsemi.runs.records import Step
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.text.printable import typed
-from fedsemi.text.screen import Screen, warn
+from fedsemi.text.screen import Screen, tell, warn
 from fedsemi.use.mlflow_sink import require_mlflow, told_to_mlflow
 from fedsemi.use.progress import client_table, duration
 from fedsemi.use.resuming import config_of, refuse_coordinators_run, refuse_flower_run
@@ -171,7 +172,7 @@ def run(
         def watch(steps: Iterator[Step]) -> Result:
             every = checkpoint_every
             if mlflow:
-                steps = told_to_mlflow(steps, out, console.print)
+                steps = told_to_mlflow(steps, out, partial(tell, console))
             return record_run(folder, simulation, steps, title, console, every, cores)
 
         if engine is Engine.flower:
