@@ -88,6 +88,12 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "gain.",
         ),
         Entry(
+            "evaluate",
+            "evaluate:evaluate",
+            "Test a model on labeled pictures: intervals, calibration, thresholds, "
+            "subgroups.",
+        ),
+        Entry(
             "predict",
             "use:predict",
             "Classify the pictures of a folder; prints CSV with file, class, "
