@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -99,8 +100,11 @@ class ModelSpec:
         encoder = content.get("encoder")
         if encoder is None:
             return cls(**content)
-        lists = {k: tuple(v) if isinstance(v, list) else v for k, v in encoder.items()}
-        return cls(**{**content, "encoder": EncoderSpec(**lists)})
+        known: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in encoder.items()
+        }
+        return cls(**{**content, "encoder": EncoderSpec(**known)})
 
     @property
     def signed_features(self) -> bool:
@@ -152,6 +156,21 @@ class ModelSpec:
         if file is None:
             return self
         return replace(self, encoder=with_sha256(self.encoder, file))
+
+    def for_others(self) -> ModelSpec:
+        """Return the recipe as another machine gets it: a file's name, not its place.
+
+        It has its own folder of encoders; a plan must not point at any file there.
+        """
+        if self.encoder is None or self.encoder.weights is None:
+            return self
+        name = Path(self.encoder.weights).name
+        return replace(self, encoder=replace(self.encoder, weights=name))
+
+    @property
+    def encoder_sha256(self) -> str:
+        """Hash of the pretrained encoder that is meant; "" without one."""
+        return (self.encoder.sha256 or "") if self.encoder else ""
 
     @property
     def pixels(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:

@@ -137,6 +137,30 @@ SCHEMES: Mapping[str, Callable[[str], Callable[..., nn.Module]]] = {
 """What makes a network, by what stands before the colon of its name."""
 
 
+def check_encoder(name: str, maker: object, spec: EncoderSpec | None) -> None:
+    """Refuse settings of an encoder that do not go with its kind of file."""
+    if isinstance(maker, EncoderFile):
+        if spec is None or spec.weights is not None:
+            raise ConfigError(
+                f"'{name}' is an encoder with its weights: add a section "
+                "[model.encoder], which may be empty, and leave its weights out",
+                code="FS4196",
+            )
+        if spec.trained_blocks != 0:
+            raise ConfigError(
+                f"'{name}' can be used, but not trained; leave "
+                "model.encoder.trained_blocks at 0, or name the network as "
+                "module:Class with its weights in a file",
+                code="FS4193",
+            )
+    elif spec is not None and spec.weights is None:
+        raise ConfigError(
+            "'model.encoder.weights' is missing: the safetensors file of the encoder; "
+            "`fedsemi encoder --help` tells how to get one",
+            code="FS4196",
+        )
+
+
 def imported(module: str, extra: str) -> Any:
     """Import a package that not everybody has, or say in one line what to do."""
     try:

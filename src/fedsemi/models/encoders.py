@@ -159,7 +159,9 @@ def fill(network: nn.Module, weights: Weights, source: str) -> None:
     )
 
 
-def _found(key: str, value: Tensor, weights: Mapping[str, Tensor], source: str) -> Tensor:
+def _found(
+    key: str, value: Tensor, weights: Mapping[str, Tensor], source: str
+) -> Tensor:
     for name in (key, f"encoder.{key}", key.removeprefix("network.")):
         if name in weights and weights[name].shape == value.shape:
             return weights[name]

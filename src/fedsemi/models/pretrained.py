@@ -88,7 +88,7 @@ class PretrainedEncoder(nn.Module):
             seen = self.repeated(images)
         else:
             rows = images if images.ndim == 2 else self.rows(images)
-            seen = rows.unflatten(1, self.shape)
+            seen = rows.view(len(rows), *self.shape)
         found: Tensor = self.adapter(self.tail(seen))
         return found
 
@@ -133,9 +133,7 @@ def adapted(
     return Classifier(encoder, nn.Linear(spec.adapter, base.head.out_features))
 
 
-def parted(
-    network: nn.Module, spec: EncoderSpec
-) -> tuple[nn.Module | None, nn.Module]:
+def parted(network: nn.Module, spec: EncoderSpec) -> tuple[nn.Module | None, nn.Module]:
     """Part a network into blocks that stay as they are, and blocks that are trained.
 
     Raises:

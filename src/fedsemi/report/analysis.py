@@ -94,10 +94,10 @@ def model_facts(
 ) -> dict[str, Any]:
     """Say what a model does on the test set, and which unlabeled images it doubts."""
     setup = simulation.setup(simulation.experiment.stages[-1])
-    model, views, device = setup.load(weights), setup.views, setup.device
+    model, views, device = setup.load(weights), setup.seen, setup.device
 
     def probs_of(images: Tensor) -> Tensor:
-        return predict(model, images, views, TEST_BATCH, device, threads)
+        return predict(model, setup.shown(images), views, TEST_BATCH, device, threads)
 
     facts: dict[str, Any] = {
         "least_sure": least_sure(simulation.federation.clients, probs_of)

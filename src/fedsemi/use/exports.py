@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from fedsemi.client.evaluate import SCORES
 from fedsemi.errors import ConfigError
 from fedsemi.models import Classifier
+from fedsemi.models.pretrained import PretrainedEncoder
 from fedsemi.report.run import Run
 from fedsemi.runs.folder import MODEL
 from fedsemi.runs.model_card import ModelCard, read_card
@@ -63,6 +64,8 @@ def load_model(folder: Path) -> tuple[Deployed, ModelCard]:
     # Methods may keep parts of their own beside the classifier; they stay behind.
     names = classifier.state_dict().keys()
     classifier.load_state_dict({name: weights[name] for name in names})
+    if isinstance(classifier.encoder, PretrainedEncoder):
+        classifier.encoder = classifier.encoder.whole()
     return Deployed(classifier, card).eval(), card
 
 
