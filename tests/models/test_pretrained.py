@@ -118,7 +118,7 @@ def test_gray_pictures_are_shown_to_a_color_encoder_three_times(make_spec):
 
 
 def test_more_blocks_than_there_are_and_networks_without_any_are_refused(make_spec):
-    with pytest.raises(ConfigError, match="FS4193.*has 4 blocks"):
+    with pytest.raises(ConfigError, match=r"FS4193.*has 4 blocks"):
         make_spec(trained_blocks=4).build(0)
     assert blocks_of(nn.Bilinear(2, 2, 2)) == []
 
