@@ -112,7 +112,7 @@ $(VENV)/core: pyproject.toml constraints.txt
 
 $(VENV)/dev: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --editable ".[dev,docs,elpv,flower,medical,export,tensorboard]"
+	$(PIP) --editable ".[dev,docs,elpv,flower,medical,export,tensorboard,pretrained]"
 	@touch $@ $(VENV)/core $(VENV)/docs
 
 $(VENV)/docs: pyproject.toml constraints.txt

@@ -139,6 +139,12 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "folder.",
         ),
         Entry(
+            "encoder",
+            "encoder:encoder",
+            "Turn pickled weights of an encoder into safetensors, without running "
+            "them.",
+        ),
+        Entry(
             "datasets",
             "datasets:datasets",
             "List the data sets, show one, or download it: fedsemi datasets get NAME.",
