@@ -73,6 +73,7 @@ ELSEWHERE = {
     "trial": ("test_deployment", "a whole federation on one machine"),
     "twins": ("test_twin_sight", "the objective of that method alone"),
     "two_heads": ("test_acr", "the heads of that objective"),
+    "parcels": ("test_connection", "what goes over the connection"),
     "warm_node": ("test_locked", "a process of Flower's, tested for what it is denied"),
     "checksums": ("test_folder", "what `verify` finds in a folder"),
     "run": ("test_workers", "the rounds of a simulation, by all engines"),

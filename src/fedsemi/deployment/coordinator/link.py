@@ -67,6 +67,8 @@ def serve(folder: Path, home: Path, host: str, port: int) -> None:
         # Who calls is who is connected; a header could name anybody.
         proxy_headers=False,
         server_header=False,
+        # Questions that are held are given up when the coordinator ends.
+        timeout_graceful_shutdown=1,
     )
     uvicorn.Server(config).run(sockets)
 

@@ -115,12 +115,10 @@ class Node:
             "-m",
             "fedsemi.deployment.site.warm_node",
             str(self._home),
-            str(processes.free_port()),
-            f"--superlink={self.server}",
-            f"--root-certificates={self._found('ca')}",
-            f"--auth-supernode-private-key={self._found('key')}",
-            "--node-config",
-            " ".join(f"{name}={json.dumps(v)}" for name, v in settings.items()),
+            self.server,
+            str(self._found("ca")),
+            str(self._found("key")),
+            json.dumps(settings),
         ]
 
     @property
