@@ -78,6 +78,7 @@ ELSEWHERE = {
     "checksums": ("test_folder", "what `verify` finds in a folder"),
     "run": ("test_workers", "the rounds of a simulation, by all engines"),
     "engine": ("test_workers", "the interface, by everything that has it"),
+    "flower_names": ("test_flower_internals", "the table and what is imported"),
     "folder": ("test_resume", "by runs that are stopped and go on"),
     "folder_files": ("test_folder", "with the folder that they lie in"),
     "hello": ("test_greeting", "the words of the greeting"),
