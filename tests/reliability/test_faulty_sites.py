@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from fedsemi.config.experiment import load_config, make_experiment
-from fedsemi.engine import Engine
+from fedsemi.engine import Absence, Engine
 from fedsemi.engines import local_engine
 from fedsemi.engines.in_process import InProcess
 from fedsemi.errors import ProtocolError
@@ -43,6 +43,9 @@ class Lossy:
 
     def clients(self) -> Sequence[ClientInfo]:
         return self._engine.clients()
+
+    def absent(self, round: int) -> Mapping[int, Absence]:
+        return self._engine.absent(round)
 
     def memory(self, client: int) -> Memory:
         return self._engine.memory(client)

@@ -15,6 +15,7 @@ from flwr.serverapp import Grid
 from fedsemi.deployment.coordinator.door import OperatorGrid
 from fedsemi.deployment.coordinator.inbox import Inbox
 from fedsemi.deployment.folding import folded, unfolded
+from fedsemi.deployment.standing import EXCUSES
 from fedsemi.errors import FedSemiError
 from fedsemi.text.printable import printable
 
@@ -171,6 +172,9 @@ def _opened(reply: Message, decode: Callable[[RecordDict], T]) -> T | Refusal:
     failure = content.get("failure")
     if isinstance(failure, ConfigRecord):
         said = printable(str(failure.get("reason")))
+        if failure.get("code") in EXCUSES:
+            code = str(failure["code"])
+            return Refusal(code, said.removeprefix(f"{code} "))
         return Refusal(REFUSED, f"the site says: {said}")
     return decode(content)
 

@@ -28,6 +28,7 @@ from fedsemi.deployment.site.connection import connect
 from fedsemi.deployment.site.egress import log_reply
 from fedsemi.deployment.site.node import REFUSALS
 from fedsemi.deployment.site.parcels import Letter, Reply
+from fedsemi.deployment.site.standing import check_standing
 from fedsemi.errors import FedSemiError
 from fedsemi.storage import make_folder
 
@@ -125,6 +126,7 @@ def _content(
 ) -> RecordDict:
     try:
         check_bundle(bundle, context.run_config)
+        check_standing(home.parent)
         reply = client(message, context).content
         if "failure" in reply:
             why = reply["failure"]
