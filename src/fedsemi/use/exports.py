@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from fedsemi.client.evaluate import SCORES
 from fedsemi.errors import ConfigError
 from fedsemi.models import Classifier
-from fedsemi.report.card import as_markdown, card_of
 from fedsemi.models.pretrained import PretrainedEncoder
+from fedsemi.report.card import as_markdown, card_of
 from fedsemi.report.run import Run
 from fedsemi.report.view import evaluation_of
 from fedsemi.runs.folder import MODEL
