@@ -93,8 +93,9 @@ class Federation:
         clients: Sequence[Client],
         workers: int,
         prepared: bool = True,
+        **settings: Any,
     ):
-        self.method = METHODS[name](setup)
+        self.method = METHODS[name](setup, **settings)
         self.engine: InProcess | Workers = (
             Workers(self.method, clients, workers)
             if workers

@@ -39,6 +39,15 @@ Probe = Annotated[bool, typer.Option(help="Time a few rounds for the estimate.")
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, mps.")]
 
 
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        metavar="I/N",
+        help="Do only the I-th of N parts; N processes on a shared folder do it all.",
+    ),
+]
+
+
 def reproduce(
     names: Annotated[
         list[str],
@@ -59,6 +68,7 @@ def reproduce(
     device: Device = "cpu",
     plan_only: PlanOnly = False,
     probe: Probe = True,
+    shard: Shard = None,
 ) -> None:
     """Make a table or figure of the paper again, with error bars.
 
@@ -69,6 +79,8 @@ def reproduce(
     --only takes lists: --only svhn,isic18/lower,upper,semianagg
 
     Example: fedsemi reproduce table1 --profile small --seeds 3 --only svhn
+
+    Example: fedsemi reproduce table1 --shard $SLURM_ARRAY_TASK_ID/8
     """
     source = read_profile(profile, overrides or []).with_published(data_dir)
     everything = CATALOGUE | QUESTIONS
@@ -78,7 +90,7 @@ def reproduce(
     known = [each for each in everything.values() if source.covers(each.settings)]
     wanted = [each for artifact in artifacts for each in artifact.settings]
     folder, count = out or Path("results") / profile, seeds or source.seeds
-    plan = make_plan(only(wanted, pattern), source, count, folder)
+    plan = make_plan(only(wanted, pattern), source, count, folder).shard(shard)
     console = Screen()
     cores = workers or available_cores()
     runner = Runner(plan, profile, cores, console, data_dir, device)

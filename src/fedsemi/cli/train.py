@@ -115,6 +115,13 @@ def run(
     engine: Annotated[
         Engine, typer.Option(help="This machine's workers, or Flower's simulation.")
     ] = Engine.local,
+    ray_address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="With --engine flower: a Ray cluster that sees the folder of the run.",
+        ),
+    ] = None,
 ) -> None:
     """Run an experiment and keep its record.
 
@@ -146,6 +153,11 @@ def run(
             )
         run_labels_only(labels_only, workers, data_dir)
         return
+    if ray_address is not None and engine is not Engine.flower:
+        raise ConfigError(
+            "--ray-address is for --engine flower; add that, or leave it away",
+            code="FS4107",
+        )
     if resume is not None and not fork:
         refuse_coordinators_run(resume)
     source = config or (resume and config_of(resume))
@@ -176,7 +188,7 @@ def run(
             return record_run(folder, simulation, steps, title, console, every, cores)
 
         if engine is Engine.flower:
-            last, summary = _on_flower(simulation, folder, watch)
+            last, summary = _on_flower(simulation, folder, watch, ray_address)
         else:
             refuse_flower_run(folder)
             last, summary = watch(run_simulation(simulation, cores, folder.start))
@@ -208,9 +220,11 @@ def _continued(
         raise Mismatch(f"{error.args[0]}{told}", error.code) from None
 
 
-def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Result:
+def _on_flower(
+    simulation: Simulation, folder: RunFolder, watch: Watch, ray_address: str | None
+) -> Result:
     require_flower()
-    from fedsemi.deployment.one_machine.simulate import run_on_ray
+    from fedsemi.deployment.one_machine.simulate import Cluster, run_on_ray
 
     if folder.start is not None:
         raise ConfigError(
@@ -218,7 +232,9 @@ def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Resul
             "--overwrite, or run it with --engine local",
             code="FS4110",
         )
-    return run_on_ray(simulation, watch)
+    # The machines of a cluster share the folder of the run, not each other's /tmp.
+    cluster = ray_address and Cluster(ray_address, folder.path.absolute())
+    return run_on_ray(simulation, watch, cluster or None)
 
 
 def _folder_of(source: Path, out: Path | None, resume: Path | None, fork: bool) -> Path:
