@@ -101,7 +101,11 @@ def run(job: Job) -> list[float]:
 if __name__ == "__main__":
     several = int(sys.argv[3])
     if several > 1 and "TORCHELASTIC_RUN_ID" not in os.environ:
-        launcher = ["torch.distributed.run", "--standalone", f"--nproc-per-node={several}"]
+        launcher = [
+            "torch.distributed.run",
+            "--standalone",
+            f"--nproc-per-node={several}",
+        ]
         command = ["-m", *launcher, "-m", "benchmarks.peers.pfl_peer", *sys.argv[1:]]
         sys.exit(subprocess.run([sys.executable, *command], check=False).returncode)
     os.environ["PFL_PYTORCH_DEVICE"] = "cpu"

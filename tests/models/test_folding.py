@@ -9,7 +9,7 @@ from fedsemi.models.folding import folded, folded_once
 
 def trained(name):
     """Return a model whose batch norms are no longer the identity."""
-    width = None if name == "simple-cnn" else 8
+    width = 8 if name.startswith("resnet") else None
     model = ModelSpec(name, 5, width=width).build(0)
     generator = torch.Generator().manual_seed(1)
     for key, value in model.state_dict().items():

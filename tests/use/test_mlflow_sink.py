@@ -104,7 +104,7 @@ def test_a_server_that_is_down_for_a_while_gets_all_rounds(
     said: list[str] = []
     list(told_to_mlflow(iter(steps(real_run)), real_run, said.append))
     (line,) = said
-    assert line.startswith("FS4192 MLflow at ml.example.org cannot be told: connection")
+    assert line.startswith("FS4212 MLflow at ml.example.org cannot be told: connection")
     assert "trace" not in line and "secret" not in line
     assert list(server.metrics["test/accuracy"]) == [1, 2, 3, 4]
 
@@ -157,7 +157,7 @@ def test_an_export_to_no_server_is_an_error_in_one_line(
     server.down = 1
     with pytest.raises(ConfigError, match="connection refused") as error:
         save_mlflow(read_run(real_run))
-    assert error.value.code == "FS4191" and "secret" not in str(error.value)
+    assert error.value.code == "FS4211" and "secret" not in str(error.value)
 
 
 def test_without_an_address_nothing_begins(

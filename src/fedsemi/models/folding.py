@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
 from fedsemi.models.classifier import Classifier
-from fedsemi.models.copying import copied
+from fedsemi.models.copying import M, copied
 
 _known: WeakKeyDictionary[Classifier, Classifier] = WeakKeyDictionary()
 
@@ -21,7 +21,7 @@ def folded_once(teacher: Classifier) -> Classifier:
     return _known[teacher]
 
 
-def folded(model: Classifier) -> Classifier:
+def folded(model: M) -> M:
     """Copy a model for test mode, every batch norm folded into its convolution.
 
     Outputs agree up to rounding; a tenth of the time is saved.

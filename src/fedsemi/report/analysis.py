@@ -133,10 +133,10 @@ def predictor(
 ) -> Callable[[Tensor], Tensor]:
     """Return what gives stored images their probabilities."""
     setup = blueprint.setup(blueprint.experiment.stages[-1])
-    model, views, device = setup.load(weights), setup.views, setup.device
+    model, views, device = setup.load(weights), setup.seen, setup.device
 
     def probs_of(images: Tensor) -> Tensor:
-        return predict(model, images, views, TEST_BATCH, device, threads)
+        return predict(model, setup.shown(images), views, TEST_BATCH, device, threads)
 
     return probs_of
 

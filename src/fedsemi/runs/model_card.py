@@ -50,7 +50,7 @@ class ModelCard:
             views: dict[str, Any] = content["views"]
             mean, std = tuple(views["mean"]), tuple(views["std"])
             return cls(
-                ModelSpec(**content["spec"]),
+                ModelSpec.from_dict(content["spec"]),
                 tuple(content["class_names"]),
                 Views(**(views | {"mean": mean, "std": std})),
                 _pixels(content.get("pixels", {}), len(mean)),

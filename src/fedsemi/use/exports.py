@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from fedsemi.client.evaluate import SCORES
 from fedsemi.errors import ConfigError
 from fedsemi.models import Classifier
+from fedsemi.models.pretrained import PretrainedEncoder
 from fedsemi.report.card import as_markdown, card_of
 from fedsemi.report.run import Run
 from fedsemi.report.view import evaluation_of
@@ -66,6 +67,8 @@ def load_model(folder: Path) -> tuple[Deployed, ModelCard]:
     # Methods may keep parts of their own beside the classifier; they stay behind.
     names = classifier.state_dict().keys()
     classifier.load_state_dict({name: weights[name] for name in names})
+    if isinstance(classifier.encoder, PretrainedEncoder):
+        classifier.encoder = classifier.encoder.whole()
     return Deployed(classifier, card).eval(), card
 
 

@@ -53,7 +53,7 @@ def save_mlflow(run: Run) -> str:
         raise ConfigError(
             f"MLflow at {_address()} does not take the run: {_first_line(error)}; is "
             "the server up, and may you write there?",
-            code="FS4191",
+            code="FS4211",
         ) from None
     return f"{_address()}, experiment {EXPERIMENT}, run {run.name}"
 
@@ -70,7 +70,7 @@ def require_mlflow() -> None:
         raise ConfigError(
             f"nobody says where MLflow is; set {ADDRESS}, e.g. to "
             "http://127.0.0.1:5000",
-            code="FS4190",
+            code="FS4210",
         )
 
 
@@ -138,7 +138,7 @@ class Sink:
     def _warn(self, error: Exception) -> None:
         if not self._warned:
             self._warned = True
-            text = f"FS4192 MLflow at {_address()} cannot be told: {_first_line(error)}"
+            text = f"FS4212 MLflow at {_address()} cannot be told: {_first_line(error)}"
             self._tell(f"{text}; the run goes on, and tries again after each round")
 
 
