@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from fedsemi.models import MODELS, ModelSpec
-from fedsemi.models.folding import folded
+from fedsemi.models.folding import folded, folded_once
 
 
 def trained(name):
@@ -35,3 +35,8 @@ def test_folding_leaves_no_batch_norm_and_the_model_as_it_was():
     assert "BatchNorm2d" not in kinds
     for key, value in model.state_dict().items():
         assert torch.equal(value, before[key])
+
+
+def test_a_teacher_is_folded_once():
+    teacher = trained("resnet8")
+    assert folded_once(teacher) is folded_once(teacher)

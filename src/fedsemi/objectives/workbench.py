@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Client
+from fedsemi.data.transfer import sent_to
 from fedsemi.messages import Task, Weights
 from fedsemi.models import Classifier, ModelSpec, Output
 from fedsemi.models.precision import Precision
@@ -170,31 +171,35 @@ class Workbench:
 
     def labeled(self, index: Tensor) -> tuple[Tensor, Tensor]:
         """Fetch labeled images and their labels to the device."""
-        device = self.setup.device
-        images = self.setup.shown(self.client.labeled_images)[index].to(device)
-        return images, self.client.labels[index].to(device)
+        return self._sent(
+            self.setup.shown(self.client.labeled_images)[index],
+            self.client.labels[index],
+        )
 
     def unlabeled(self, index: Tensor) -> Tensor:
         """Fetch unlabeled images to the device."""
         images = self.setup.shown(self.client.unlabeled_images)
-        return images[index].to(self.setup.device)
+        return sent_to(self.setup.device, images[index])
 
     def labeled_pixels(self, index: Tensor) -> Tensor:
         """Fetch labeled images for views of another kind than weak, strong, clean."""
-        return self.client.labeled_images[index].to(self.setup.device)
+        return sent_to(self.setup.device, self.client.labeled_images[index])
 
     def unlabeled_pixels(self, index: Tensor) -> Tensor:
         """Fetch unlabeled images for views of another kind."""
-        return self.client.unlabeled_images[index].to(self.setup.device)
+        return sent_to(self.setup.device, self.client.unlabeled_images[index])
 
     def labeled_for_views(self, index: Tensor) -> tuple[Tensor, Tensor]:
         """Fetch labeled images, resized for weak and strong views, and their labels."""
-        device = self.setup.device
-        return self._labeled[index].to(device), self.client.labels[index].to(device)
+        return self._sent(self._labeled[index], self.client.labels[index])
 
     def unlabeled_for_views(self, index: Tensor) -> Tensor:
         """Fetch unlabeled images, resized for weak and strong views."""
-        return self._unlabeled[index].to(self.setup.device)
+        return sent_to(self.setup.device, self._unlabeled[index])
+
+    def _sent(self, images: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        device = self.setup.device
+        return sent_to(device, images), sent_to(device, labels)
 
     @cached_property
     def _labeled(self) -> Tensor:

@@ -118,6 +118,7 @@ def _dataset(
         std=STD,
         image_size=image_size,
         groups=torch.from_numpy(lesions[train]),
+        test_groups=torch.from_numpy(lesions[test]),
         test_metadata={
             "age": tuple(age_band(photos.ages[row]) for row in test),
             "sex": tuple(photos.sexes[row] or "unknown" for row in test),
