@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
+from fedsemi.models.classifier import Classifier
 from fedsemi.models.copying import M, copied
 
 _known: WeakKeyDictionary[Classifier, Classifier] = WeakKeyDictionary()
