@@ -73,6 +73,43 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+def tables(records: Sequence[Mapping[str, Any]]) -> str:
+    """Lay the records out, a table for each set of settings, in order of first use."""
+    groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for record in records:
+        groups.setdefault(tuple(record["set"]), []).append(record)
+    return "\n\n".join(_table(more, group) for more, group in groups.items())
+
+
+def _table(more: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:
+    shown = ", ".join(f"`{each}`" for each in more)
+    lines = [
+        f"With {shown}:",
+        "",
+        "| who learns | accuracy | balanced accuracy | AUC | balanced accuracy less "
+        "labels alone, by seed | pseudo-labels right |",
+        "|---|---|---|---|---|---|",
+    ]
+    alone = {r["seed"]: r["balanced_accuracy"] for r in records if r["arm"] == "labels"}
+    for arm, (title, _) in ARMS.items():
+        own = [r for r in records if r["arm"] == arm]
+        if not own:
+            continue
+        gains = [100 * (r["balanced_accuracy"] - alone[r["seed"]]) for r in own]
+        gained = ", ".join(f"{gain:+.1f}" for gain in gains) if arm != "labels" else ""
+        right = [r["pseudo_label_accuracy"] for r in own if r["pseudo_labels"]]
+        cells = [title, *(_mean(own, score) for score in SCORES)]
+        cells += [gained, f"{100 * statistics.mean(right):.0f} %" if right else ""]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _mean(records: Sequence[Mapping[str, Any]], score: str) -> str:
+    values = [100 * record[score] for record in records]
+    mean = f"{statistics.mean(values):.1f}"
+    return f"{mean} ± {statistics.stdev(values):.1f}" if len(values) > 1 else mean
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("records", type=Path)
