@@ -120,7 +120,8 @@ def table(found: dict[Job, dict[str, Measured]]) -> str:
         f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores. The same round of "
         "FedAvg on one clean view: ResNet-8 of width 16 at 32x32, batches of 32, SGD "
         "with momentum, one torch thread in each process; seconds by the clock, "
-        f"medians of contenders taking turns, the first round left out. {', '.join(packages)}."
+        "medians of contenders taking turns, the first round left out. "
+        f"{', '.join(packages)}."
     )
     section = Section("The same round elsewhere", text, columns, rows).markdown()
     return f"{section}\nPeak memory, {columns[1]}: {', '.join(peaks)}.\n\n" + "\n".join(

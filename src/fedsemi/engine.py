@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Self
 
 from fedsemi.messages import Answer, ClientInfo, Memory, Task
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Why a client takes no part in a round."""
+
+    reason: str
+    for_good: bool = False
+    """Whether it will never take part again."""
 
 
 class Engine(ABC):
@@ -18,6 +28,10 @@ class Engine(ABC):
     @abstractmethod
     def clients(self) -> Sequence[ClientInfo]:
         """List the clients that can be asked; more may join from round to round."""
+
+    def absent(self, round: int) -> Mapping[int, Absence]:
+        """Say which clients take no part in a round, and are not waited for."""
+        return {}
 
     @abstractmethod
     def run(self, tasks: Sequence[Task]) -> Sequence[Answer]:
@@ -64,6 +78,10 @@ class WrappedEngine(Engine):
     def clients(self) -> Sequence[ClientInfo]:
         """List the clients."""
         return self.engine.clients()
+
+    def absent(self, round: int) -> Mapping[int, Absence]:
+        """Say which clients take no part."""
+        return self.engine.absent(round)
 
     def run(self, tasks: Sequence[Task]) -> Sequence[Answer]:
         """Carry out the tasks."""

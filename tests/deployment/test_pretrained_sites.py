@@ -1,4 +1,4 @@
-"""A frozen encoder at real sites: the same bits, and nothing of it is sent."""
+"""A frozen encoder at real sites: the same bits, its own file, nothing of it sent."""
 
 from __future__ import annotations
 

@@ -65,6 +65,9 @@ class Flaky(Engine):
     def __init__(self, spoil: Callable[[Update], Update | None]) -> None:
         self._spoil = spoil
 
+    def absent(self, round):
+        return {}
+
     def clients(self) -> Sequence[ClientInfo]:
         return CLIENTS
 

@@ -121,8 +121,10 @@ class Blueprint:
 
     def as_json(self) -> str:
         """Write the blueprint so that another machine can read it."""
+        # A list that came later: a plan without it keeps its name.
+        later = {"membership"} if not self.experiment.membership else set()
         content = {
-            "experiment": self.experiment.model_dump(mode="json"),
+            "experiment": self.experiment.model_dump(mode="json", exclude=later),
             "model": self.model.for_others().as_dict(),
             "views": dataclasses.asdict(self.views),
             "class_names": self.class_names,

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from fedsemi.config.arrays import check_arrays
 from fedsemi.config.explain import explained, known, unknown_key
 from fedsemi.config.files import find_config, read_settings
+from fedsemi.config.membership import Member, check_membership
 from fedsemi.config.method_settings import parsed, settings_model
 from fedsemi.config.naming import sha256_of
 from fedsemi.config.privacy import PrivacySettings, check_noise, check_privacy
@@ -152,6 +153,7 @@ class Experiment(_Settings):
     guard: GuardSettings = Field(default_factory=GuardSettings)
     alarms: AlarmSettings = Field(default_factory=AlarmSettings)
     privacy: PrivacySettings = Field(default_factory=PrivacySettings)
+    membership: list[Member] = Field(default_factory=list)
     stages: list[Stage] = Field(min_length=1)
     start: str | None = None
     """A model.safetensors to begin with, e.g. of a warm-up that several runs share."""
@@ -205,6 +207,7 @@ def make_experiment(
     _check_partition_file(experiment)
     check_privacy(experiment.privacy, experiment.guard, experiment.alarms)
     check_noise(experiment.privacy, experiment.guard, experiment.alarms)
+    check_membership(experiment.membership, experiment.privacy.masked)
     _check_model(experiment.model)
     stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]
     for i, stage in enumerate(stages):

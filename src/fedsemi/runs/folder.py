@@ -138,7 +138,8 @@ class RunFolder:
         cursor = Cursor(
             number, record.stage, record.round, self._log.size, self._log.sha256
         )
-        clients = [client.id for client in step.state.clients]
+        state = step.state
+        clients = [*(client.id for client in state.clients), *state.away]
         targets = [self._generations.path(number)]
         if record.stage == 0 and record.round == record.rounds and self._shares_warm_up:
             targets.append(self.path / WARM_UP)
