@@ -103,6 +103,10 @@ def record_run(
     if blueprint.experiment.privacy.masked:
         told = said_of(blueprint.experiment.privacy, blueprint.experiment.guard)
         console.print(told, soft_wrap=True, highlight=False)
+    encoder = blueprint.model.encoder
+    if encoder is not None and encoder.is_cached:
+        told = "a frozen encoder: what it makes of a picture is computed once and kept"
+        console.print(f"{told}, so that the first rounds take longer", soft_wrap=True)
     try:
         analysis = Analysis(folder.path, blueprint, test)
         shown = display(blueprint, title, console, workers)
