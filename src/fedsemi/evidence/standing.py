@@ -37,7 +37,7 @@ class Row:
     seconds: float | None
     """Of its fastest seed, after the warm-up: CPU seconds where they were recorded."""
     bytes_sent: float | None
-    """By all clients in a run, after the warm-up."""
+    """By all who take part, under LS its server too, after the warm-up."""
 
 
 @dataclass(frozen=True)
