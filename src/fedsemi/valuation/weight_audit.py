@@ -207,7 +207,9 @@ def _rows(
 def _accuracy(simulation: Simulation, setup: Setup, weights: Weights) -> float:
     classifier = {key: weights[key] for key in simulation.initial_weights()}
     test, model = simulation.federation.test, setup.load(classifier)
-    probs = predict(model, test.images, setup.views, TEST_BATCH, setup.device, 1)
+    probs = predict(
+        model, setup.shown(test.images), setup.seen, TEST_BATCH, setup.device, 1
+    )
     return metrics(probs, test.labels, setup.model.num_classes).accuracy
 
 
