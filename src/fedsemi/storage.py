@@ -39,7 +39,7 @@ class Sink:
         self._descriptor = descriptor
         self.written = 0
 
-    def write(self, piece: bytes) -> None:
+    def write(self, piece: bytes | memoryview) -> None:
         """Append a piece."""
         left = memoryview(piece)
         while left:

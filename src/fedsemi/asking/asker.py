@@ -19,7 +19,7 @@ from fedsemi.data.safe_files import Refused
 from fedsemi.errors import ConfigError, DataError
 from fedsemi.runs.folder import MODEL
 from fedsemi.runs.model_card import ModelCard
-from fedsemi.use.exports import Deployed
+from fedsemi.use.deployed import Deployed
 from fedsemi.use.predict import Model, open_model, read_picture
 
 SEED = 1

@@ -28,7 +28,7 @@ from fedsemi.runs.model_card import ModelCard
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.build import Simulation, assemble
 from fedsemi.simulation.run import run_simulation
-from fedsemi.use.exports import Deployed, deployed
+from fedsemi.use.deployed import Deployed, deployed
 
 NOBODY = "nobody asked"
 """The rule that asks for nothing."""

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from fedsemi.asking.rules import Floats
-from fedsemi.use.exports import Deployed
+from fedsemi.use.deployed import Deployed
 from fedsemi.use.predict import Model
 
 BATCH = 128

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +28,9 @@ from fedsemi.runs.records import Step
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.text.printable import typed
-from fedsemi.text.screen import Screen, warn
+from fedsemi.text.screen import Screen, tell, warn
+from fedsemi.use.evaluation_tables import lines_of
+from fedsemi.use.mlflow_sink import require_mlflow, told_to_mlflow
 from fedsemi.use.progress import client_table, duration
 from fedsemi.use.resuming import config_of, refuse_coordinators_run, refuse_flower_run
 from fedsemi.use.session import available_cores, record_run
@@ -104,6 +107,12 @@ def run(
     live: Annotated[
         bool, typer.Option("--live", help="Show the run in the browser meanwhile.")
     ] = False,
+    mlflow: Annotated[
+        bool,
+        typer.Option(
+            "--mlflow", help="Log rounds to the server that MLFLOW_TRACKING_URI names."
+        ),
+    ] = False,
     engine: Annotated[
         Engine, typer.Option(help="This machine's workers, or Flower's simulation.")
     ] = Engine.local,
@@ -128,7 +137,16 @@ def run(
     Example: fedsemi run --labels-only runs/short
     """
     if labels_only is not None:
-        if config or overrides or out or resume or fork or live or engine != "local":
+        if (
+            config
+            or overrides
+            or out
+            or resume
+            or fork
+            or live
+            or mlflow
+            or (engine != "local")
+        ):
             raise ConfigError(
                 "--labels-only DIR takes all settings from the run in DIR; leave the "
                 "others away, but for --workers and --data-dir",
@@ -149,6 +167,8 @@ def run(
     title = (resume if resume and config is None else source.with_suffix("")).name
     out = _folder_of(source, out, resume, fork)
     console = Screen()
+    if mlflow:
+        require_mlflow()
     simulation = build(load_config(source, overrides or []), data_dir)
     if resume is None:
         folder = RunFolder.new(out, simulation, overwrite)
@@ -164,6 +184,8 @@ def run(
 
         def watch(steps: Iterator[Step]) -> Result:
             every = checkpoint_every
+            if mlflow:
+                steps = told_to_mlflow(steps, out, partial(tell, console))
             return record_run(folder, simulation, steps, title, console, every, cores)
 
         if engine is Engine.flower:
@@ -173,7 +195,10 @@ def run(
             last, summary = watch(run_simulation(simulation, cores, folder.start))
     if last is not None:
         console.print(client_table(last.record))
-    console.print(_result_table(summary, read_run(out)))
+    recorded = read_run(out)
+    console.print(_result_table(summary, recorded))
+    for line in lines_of(recorded.evaluation) if recorded.evaluation else ():
+        tell(console, line)
     console.print(f"{duration(summary['seconds'])}; records in {out}", soft_wrap=True)
     tell_of(out, console, data_dir)
 
