@@ -50,7 +50,7 @@ def _row(name: str, record: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         f"`{name}`",
         f"{100 * record['moved']:.1f} %",
-        *("–" if each is None else f"{max(each, 0.0):.2f}" for each in facts),
+        *("–" if each is None else f"{abs(each):.2f}" for each in facts),
         f"{signed(100 * record['gain'])} points",
         f"{100 * place['whole']:.1f} %" if place else "0 %",
         f"{most}, {100 * part[most]:.0f} %" if part else most,
