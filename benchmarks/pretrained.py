@@ -86,20 +86,23 @@ def _table(more: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:
     lines = [
         f"With {shown}:",
         "",
-        "| who learns | accuracy | balanced accuracy | AUC | balanced accuracy less "
-        "labels alone, by seed | pseudo-labels right |",
-        "|---|---|---|---|---|---|",
+        "| who learns | accuracy | balanced accuracy | AUC | accuracy less labels "
+        "alone, by seed | balanced accuracy less labels alone, by seed | "
+        "pseudo-labels right |",
+        "|---|---|---|---|---|---|---|",
     ]
-    alone = {r["seed"]: r["balanced_accuracy"] for r in records if r["arm"] == "labels"}
     for arm, (title, _) in ARMS.items():
         own = [r for r in records if r["arm"] == arm]
         if not own:
             continue
-        gains = [100 * (r["balanced_accuracy"] - alone[r["seed"]]) for r in own]
-        gained = ", ".join(f"{gain:+.1f}" for gain in gains) if arm != "labels" else ""
+        alone = {r["seed"]: r for r in records if r["arm"] == "labels"}
         right = [r["pseudo_label_accuracy"] for r in own if r["pseudo_labels"]]
         cells = [title, *(_mean(own, score) for score in SCORES)]
-        cells += [gained, f"{100 * statistics.mean(right):.0f} %" if right else ""]
+        for score in SCORES[:2]:
+            gains = [100 * (r[score] - alone[r["seed"]][score]) for r in own]
+            gained = ", ".join(f"{gain:+.1f}" for gain in gains)
+            cells.append(gained if arm != "labels" else "")
+        cells.append(f"{100 * statistics.mean(right):.0f} %" if right else "")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -46,5 +46,5 @@ def test_a_table_has_means_gains_by_seed_and_who_is_right():
         ]
     )
     assert "With `a=1`:" in text
-    assert "| 50.0 ± 0.0 | 35.0 ± 7.1 | 90.0 ± 0.0 |  |  |" in text
-    assert "| -2.0, +3.0 | 85 % |" in text
+    assert "| 50.0 ± 0.0 | 35.0 ± 7.1 | 90.0 ± 0.0 |  |  |  |" in text
+    assert "| +0.0, +0.0 | -2.0, +3.0 | 85 % |" in text
