@@ -78,5 +78,5 @@ def test_who_has_left_needs_its_coordinator_to_come_back(site: Path):
 
 
 def test_only_a_folder_of_a_site_can_leave(tmp_path: Path):
-    with pytest.raises(ConfigError, match="FS5045 .* is no folder of a site"):
+    with pytest.raises(ConfigError, match=r"FS5045 .* is no folder of a site"):
         said("site", "leave", tmp_path)
