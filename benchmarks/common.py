@@ -93,8 +93,9 @@ class Federation:
         clients: Sequence[Client],
         workers: int,
         prepared: bool = True,
+        **settings: Any,
     ):
-        self.method = METHODS[name](setup)
+        self.method = METHODS[name](setup, **settings)
         self.engine: InProcess | Workers = (
             Workers(self.method, clients, workers)
             if workers
@@ -130,9 +131,14 @@ def medians(
     return [statistics.median(each) for each in taken]
 
 
-def run_apart(module: str, *arguments: str) -> tuple[dict[str, Any], float]:
+def run_apart(
+    module: str,
+    *arguments: str,
+    python: Path = Path(sys.executable),
+    patience: float = PATIENCE,
+) -> tuple[dict[str, Any], float]:
     """Run a module in a process of its own; return its JSON and peak memory in MB."""
-    command = [sys.executable, "-m", module, *arguments]
+    command = [str(python), "-m", module, *arguments]
     paths = f"{ROOT}{os.pathsep}{ROOT / 'src'}"
     environment = os.environ | {
         "PYTHONPATH": paths,
@@ -144,10 +150,10 @@ def run_apart(module: str, *arguments: str) -> tuple[dict[str, Any], float]:
     ) as process:
         peak = Peak(process.pid)
         try:
-            output, _ = process.communicate(timeout=PATIENCE)
+            output, _ = process.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             _end(process.pid)
-            raise TimeoutError(f"{module} took more than {PATIENCE} s") from None
+            raise TimeoutError(f"{module} took more than {patience} s") from None
         finally:
             memory = peak.stop()
     if process.returncode:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+import sys
 
+import dp_accounting
+import mpmath
 import pytest
-from hypothesis import given
+from dp_accounting import pld
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedsemi.accounting import cost, delta_of, epsilon
+from fedsemi.accounting import check_accountant, cost, delta_of, epsilon
+from fedsemi.errors import ConfigError
 
-# By dp-accounting 0.6.0, PLDAccountant with a grid of 1e-5: (σ, releases, δ, ε).
+# By the PLD accountant of dp-accounting 0.6.0 with a grid of 1e-5: (σ, releases, δ, ε).
 PLD = [
     (1.0, 1, 1e-5, 4.377178096),
     (1.0, 100, 1e-5, 91.817289613),
@@ -21,21 +26,42 @@ PLD = [
 
 
 @pytest.mark.parametrize(("noise", "releases", "delta", "found"), PLD)
-def test_epsilon_is_that_of_another_accountant(noise, releases, delta, found) -> None:
+def test_epsilon_is_that_of_the_accountant_by_grids(
+    noise, releases, delta, found
+) -> None:
     assert epsilon(releases * cost(noise), delta) == pytest.approx(found, rel=1e-8)
 
 
-def test_epsilon_is_that_of_the_library_where_it_is_installed() -> None:
-    library = pytest.importorskip("dp_accounting")
-    from dp_accounting import pld
-
-    for noise, releases, delta, _ in PLD:
-        accountant = pld.PLDAccountant(value_discretization_interval=1e-5)
-        accountant.compose(library.GaussianDpEvent(noise), releases)
-        theirs = accountant.get_epsilon(delta)
-        assert epsilon(releases * cost(noise), delta) == pytest.approx(theirs, rel=1e-7)
+def test_releases_compose_as_the_library_composes_them() -> None:
+    accountant = pld.PLDAccountant(value_discretization_interval=1e-3)
+    for noise, releases in ((5.0, 10), (20.0, 3)):
+        accountant.compose(dp_accounting.GaussianDpEvent(noise), releases)
+    ours = epsilon(10 * cost(5.0) + 3 * cost(20.0), 1e-5)
+    assert accountant.get_epsilon(1e-5) == pytest.approx(ours, rel=1e-5)
 
 
+@settings(deadline=None, max_examples=25)
+@given(st.floats(1e-3, 1e4), st.floats(0.0, 1.0))
+def test_delta_is_the_formula_of_balle_and_wang(costs, part) -> None:
+    """With fifty digits: Φ(μ/2 - ε/μ) - exp(ε) Φ(-μ/2 - ε/μ), μ² being the costs."""
+    at = part * epsilon(costs, 1e-9)
+    with mpmath.workdps(50):
+        mu = mpmath.sqrt(costs)
+        first = mpmath.ncdf(mu / 2 - at / mu)
+        exact = first - mpmath.exp(at) * mpmath.ncdf(-mu / 2 - at / mu)
+    assert delta_of(at, costs) == pytest.approx(float(exact), rel=1e-6, abs=1e-14)
+
+
+def test_without_the_library_noise_is_refused_in_a_line(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "dp_accounting.pld", None)
+    monkeypatch.delitem(
+        sys.modules, "dp_accounting.pld.privacy_loss_mechanism", raising=False
+    )
+    with pytest.raises(ConfigError, match=r"FS6114.*fedsemi\[private\]"):
+        check_accountant()
+
+
+@settings(deadline=None, max_examples=25)
 @given(st.floats(1e-4, 1e4), st.floats(1e-12, 0.5))
 def test_delta_at_epsilon_is_not_above_what_was_asked_for(costs, delta) -> None:
     found = epsilon(costs, delta)
@@ -44,6 +70,7 @@ def test_delta_at_epsilon_is_not_above_what_was_asked_for(costs, delta) -> None:
         assert delta_of(found * (1 - 1e-6), costs) > delta * (1 - 1e-9)
 
 
+@settings(deadline=None, max_examples=25)
 @given(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
 def test_more_releases_never_cost_less(first, second) -> None:
     assert epsilon(first + second, 1e-5) >= epsilon(first, 1e-5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -40,6 +40,13 @@ class Engine(ABC):
         The tasks of one client run in the order given. A client that did not answer
         is missing from the result. The answers are valid until the next call.
         """
+
+    def arriving(self, tasks: Sequence[Task]) -> Iterator[Answer]:
+        """Carry out tasks; yield the answers in any order, if possible as they come.
+
+        So the first can be looked at while others still learn.
+        """
+        yield from self.run(tasks)
 
     @abstractmethod
     def memory(self, client: int) -> Memory:

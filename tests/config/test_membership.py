@@ -68,13 +68,13 @@ def test_a_config_names_its_members_and_a_slip_is_refused():
     ],
 )
 def test_rounds_in_an_impossible_order_are_refused(member):
-    with pytest.raises(ConfigError, match=r"FS4190 'membership\.0'"):
+    with pytest.raises(ConfigError, match=r"FS4220 'membership\.0'"):
         _experiment({"site": 1, **member})
 
 
 def test_masked_sums_know_their_sites_from_the_start():
     guard = {"enabled": True}
-    with pytest.raises(ConfigError, match="FS4191"):
+    with pytest.raises(ConfigError, match="FS4221"):
         _experiment({"site": 1, "joins": 2}, privacy={"masked": True}, guard=guard)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +56,8 @@ def test_an_exported_model_predicts_the_same(
     {".onnx": save_onnx, ".pt2": save_torch}[suffix](read_run(real_run), path)
     model, card = load_model(real_run)
     exported, other_card = open_model(path)
-    assert other_card == card
+    assert replace(other_card, about=()) == card
+    assert dict(other_card.about)["Guard"]
     with torch.inference_mode():
         expected, found = model(images), exported(images)
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)

@@ -88,6 +88,12 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "gain.",
         ),
         Entry(
+            "evaluate",
+            "evaluate:evaluate",
+            "Test a model on labeled pictures: intervals, calibration, thresholds, "
+            "subgroups.",
+        ),
+        Entry(
             "predict",
             "use:predict",
             "Classify the pictures of a folder; prints CSV with file, class, "
@@ -133,6 +139,12 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "folder.",
         ),
         Entry(
+            "encoder",
+            "encoder:encoder",
+            "Turn pickled weights of an encoder into safetensors, without running "
+            "them.",
+        ),
+        Entry(
             "datasets",
             "datasets:datasets",
             "List the data sets, show one, or download it: fedsemi datasets get NAME.",
@@ -158,6 +170,11 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "reproduce",
             "evidence:reproduce",
             "Make a table or figure of the paper again, with error bars.",
+        ),
+        Entry(
+            "benchmark",
+            "benchmark:benchmark",
+            "Compare methods under a card: scores, ranks and cost on the same data.",
         ),
         Entry(
             "attack",

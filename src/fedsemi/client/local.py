@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from fedsemi.client.networks import networks
 from fedsemi.data.client import Batch, Client, batches
 from fedsemi.messages import Memory, Task, Update, Weights
 from fedsemi.models import Classifier
-from fedsemi.models.copying import copied
 from fedsemi.objectives.base import Objective
 from fedsemi.objectives.workbench import LocalTraining, Parts, Setup, Workbench
 from fedsemi.seeds import Streams
@@ -39,8 +39,7 @@ def answer(
     Returns the update, which is all that leaves the client, and its new memory.
     """
     bench = Workbench(client, setup, Streams(task.seed))
-    student = setup.load(task.weights, parts)
-    teacher = frozen(copied(student))
+    student, teacher = networks(setup, task.weights, parts)
     objective = recall(make(bench), memory).to(setup.device)
     optimizer = sgd(student, client, setup.local, memory)
     if tune is not None:
@@ -91,11 +90,6 @@ def learn(
             total += loss.detach()
             steps += 1
         yield float(total) / max(steps, 1)
-
-
-def frozen(model: Classifier) -> Classifier:
-    """Put a model in test mode and stop its gradients."""
-    return model.eval().requires_grad_(False)
 
 
 def recall(objective: Objective, memory: Memory) -> Objective:

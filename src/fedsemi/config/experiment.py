@@ -25,6 +25,8 @@ from fedsemi.data.site_settings import FOLDERS, SitesSettings
 from fedsemi.errors import ConfigError
 from fedsemi.methods import METHODS
 from fedsemi.models import MODELS, settings_of
+from fedsemi.models.encoder_files import check_encoder
+from fedsemi.models.encoders import EncoderSpec
 from fedsemi.models.precision import Precision
 from fedsemi.objectives.workbench import LocalTraining
 from fedsemi.settings import STRICT, Count, Positive, Share, Whole
@@ -92,9 +94,12 @@ class ModelSettings(BaseModel):
     )
 
     name: str
-    """resnet18-cifar, resnet18-imagenet, resnet8, simple-cnn, or module:Name."""
+    """resnet18-cifar, resnet18-imagenet, resnet8, simple-cnn, efficientnet-lite0,
+    module:Name, or, with a section [model.encoder], torchscript:FILE, onnx:FILE or
+    timm:NAME."""
     width: Count | None = None
     """Channels of the first stage; the network's own default if left out."""
+    encoder: EncoderSpec | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -218,6 +223,7 @@ def _check_model(model: ModelSettings) -> None:
     for key in model.settings:
         if taken is not None and key not in taken:
             raise unknown_key(f"model.{key}", [*ModelSettings.model_fields, *taken])
+    check_encoder(model.name, MODELS[model.name], model.encoder)
 
 
 def _check_sites(experiment: Experiment) -> None:

@@ -57,7 +57,7 @@ def check_membership(members: Sequence[Member], masked: bool) -> None:
         raise ConfigError(
             "[[membership]] does not go with privacy.masked: sites sum with those "
             "whose keys they have, from the first round to the last; leave one out",
-            code="FS4191",
+            code="FS4221",
         )
     for number, each in enumerate(members):
         steps = [each.joins, each.away, each.back, each.leaves]
@@ -66,5 +66,5 @@ def check_membership(members: Sequence[Member], masked: bool) -> None:
             raise ConfigError(
                 f"'membership.{number}': joins, away, back and leaves must be rounds "
                 "in this order, and back needs away",
-                code="FS4190",
+                code="FS4220",
             )

@@ -1,12 +1,13 @@
 """What a run keeps for its report beside the rounds: analysis.json.
 
 Written once when the run begins (who owns what) and again when it ends (what the last
-model confuses, whom it serves worse, and where the images lie that it doubts).
+model confuses, and where the images lie that it doubts); then evaluation.json as well.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from fedsemi.data.label_gaps import LabelGaps, label_gaps
 from fedsemi.messages import Weights
 from fedsemi.report.correctness import packed
 from fedsemi.report.doubts import least_sure, mistakes
+from fedsemi.report.evaluation import evaluated, write_evaluation
 from fedsemi.runs.model_card import write_card
 from fedsemi.simulation.build import Simulation
 from fedsemi.storage import write_whole
@@ -42,8 +44,10 @@ class Analysis:
         """Add what the last model makes of the images, if they are at hand."""
         blueprint = self._blueprint
         if isinstance(blueprint, Simulation):
-            self._content |= model_facts(blueprint, weights, threads)
+            facts, evaluation = model_facts(blueprint, weights, threads)
+            self._content |= facts
             self._write()
+            write_evaluation(self._path.parent, evaluation)
 
     def _write(self) -> None:
         write_whole(self._path, (json.dumps(self._content) + "\n").encode())
@@ -91,53 +95,41 @@ def federation_gaps(simulation: Simulation) -> LabelGaps:
 
 def model_facts(
     simulation: Simulation, weights: Weights, threads: int = 1
-) -> dict[str, Any]:
-    """Say what a model does on the test set, and which unlabeled images it doubts."""
-    setup = simulation.setup(simulation.experiment.stages[-1])
-    model, views, device = setup.load(weights), setup.views, setup.device
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Say what a model does on the test set, and which unlabeled images it doubts.
 
-    def probs_of(images: Tensor) -> Tensor:
-        return predict(model, images, views, TEST_BATCH, device, threads)
-
+    Returns:
+        What analysis.json holds of it, and evaluation.json.
+    """
+    dataset = simulation.dataset
+    probs_of = predictor(simulation, weights, threads)
     facts: dict[str, Any] = {
         "least_sure": least_sure(simulation.federation.clients, probs_of)
     }
-    if len(simulation.dataset.test):
-        facts |= test_facts(
-            simulation.dataset, probs_of(simulation.dataset.test.images)
-        )
-    return facts
+    probs = probs_of(dataset.test.images) if len(dataset.test) else None
+    if probs is not None:
+        facts |= test_facts(dataset, probs)
+    return facts, evaluated(simulation, weights, probs_of, probs)
+
+
+def predictor(
+    simulation: Simulation, weights: Weights, threads: int = 1
+) -> Callable[[Tensor], Tensor]:
+    """Return what gives stored images their probabilities."""
+    setup = simulation.setup(simulation.experiment.stages[-1])
+    model, views, device = setup.load(weights), setup.seen, setup.device
+
+    def probs_of(images: Tensor) -> Tensor:
+        return predict(model, setup.shown(images), views, TEST_BATCH, device, threads)
+
+    return probs_of
 
 
 def test_facts(dataset: Dataset, probs: Tensor) -> dict[str, Any]:
-    """Count confusions, and recall in each subgroup that the metadata know."""
+    """Count confusions, and note which images were right."""
     labels = dataset.test.labels
     return {
         "confusion": metrics(probs, labels, dataset.num_classes).confusion,
         "correct": packed(probs, labels),
         "mistakes": mistakes(probs, labels),
-        "subgroups": {
-            column: subgroup_recall(probs, labels, words)
-            for column, words in dataset.test_metadata.items()
-        },
     }
-
-
-def subgroup_recall(
-    probs: Tensor, labels: Tensor, words: tuple[str, ...]
-) -> list[dict[str, Any]]:
-    """Measure each subgroup apart: its size, accuracy and recall by class."""
-    rows = []
-    for word in sorted(set(words)):
-        chosen = [row for row, each in enumerate(words) if each == word]
-        found = metrics(probs[chosen], labels[chosen], probs.shape[1])
-        rows.append(
-            {
-                "group": word,
-                "num": len(chosen),
-                "accuracy": found.accuracy,
-                "balanced_accuracy": found.balanced_accuracy,
-                "recall": found.per_class_recall,
-            }
-        )
-    return rows

@@ -34,7 +34,13 @@ METRICS = "metrics.jsonl"
 WARM_UP = "warm-up.fsck"
 """The checkpoint at the end of a first stage that labels alone begin with, too."""
 
-_DERIVED = ("value.json", "model.onnx", "model.pt2")
+_DERIVED = (
+    "value.json",
+    "evaluation.json",
+    "model-card.md",
+    "model.onnx",
+    "model.pt2",
+)
 """What other commands made of the model; a new run makes it untrue."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fedsemi.accounting import epsilon, round_cost
+from fedsemi.accounting import check_accountant, epsilon, round_cost
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.privacy import PrivacySettings
 from fedsemi.errors import ConfigError
@@ -31,6 +31,8 @@ class Course:
         """Look at the methods of a plan."""
         privacy, stages = blueprint.experiment.privacy, blueprint.experiment.stages
         costs = [_cost(privacy, blueprint.method(stage)) for stage in stages]
+        if any(costs):
+            check_accountant()  # before the first round, not after it
         return cls(privacy, tuple(stage.rounds for stage in stages), tuple(costs))
 
     def last_round(self, stage: int, done: int, spent: float) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, cast
 
@@ -72,7 +72,7 @@ def run(
         tasks = next(asking)
         while True:
             try:
-                tasks = asking.send(engine.run(tasks))
+                tasks = asking.send(engine.arriving(tasks))
             except StopIteration as over:
                 done: Round[S] = over.value
                 break
@@ -84,7 +84,7 @@ def run(
 
 def one_round(
     method: Method[S], state: S, gate: Gate
-) -> Generator[Sequence[Task], Sequence[Answer], Round[S]]:
+) -> Generator[Sequence[Task], Iterable[Answer], Round[S]]:
     """Go through one round: yield tasks, be sent the answers, return what is left.
 
     It does not know how answers come about, so that whoever has a loop of its own, as

@@ -221,8 +221,9 @@ def _test(judge: Judge, setup: Setup, weights: Weights) -> Metrics | None:
     """Test a model, if there is one and something to test it on."""
     if judge.test is None or not weights:
         return None
-    model, views, device = setup.load(weights), setup.views, setup.device
-    probs = predict(model, judge.test.images, views, TEST_BATCH, device, judge.threads)
+    model, views, device = setup.load(weights), setup.seen, setup.device
+    images = setup.shown(judge.test.images)
+    probs = predict(model, images, views, TEST_BATCH, device, judge.threads)
     return metrics(probs, judge.test.labels, setup.model.num_classes)
 
 

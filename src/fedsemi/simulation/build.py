@@ -117,14 +117,15 @@ def assemble(
         settings.width,
         dataset.image_size,
         settings.settings,
-    )
+        settings.encoder,
+    ).located()
     federation = make_federation(
         dataset, partition, experiment.evaluation.validation_fraction, experiment.seed
     )
     _check_card(experiment, federation)
     if not truth:
         federation = replace(federation, oracle=None)
-    views = views_of(dataset, experiment.data)
+    views = views_of(dataset, experiment.data, model)
     names = dataset.class_names
     return Simulation(
         experiment, model, views, names, dataset, partition, federation, folders
@@ -237,8 +238,16 @@ def _check_sha256(what: str, wanted: str | None, found: Dataset | Partition) -> 
         )
 
 
-def views_of(dataset: Dataset, settings: DataSettings) -> Views:
-    """Describe the views."""
+def views_of(
+    dataset: Dataset, settings: DataSettings, model: ModelSpec | None = None
+) -> Views:
+    """Describe the views; a pretrained network may want pixels on a scale of its own.
+
+    Gray pictures that it sees as color ones get the mean of its scales.
+    """
     size = dataset.image_size
     pre = settings.pre_size or pre_size(size)
-    return Views(size, pre, dataset.mean, dataset.std, settings.flip)
+    mean, std = (model and model.pixels) or (dataset.mean, dataset.std)
+    if len(mean) != dataset.channels == 1:
+        mean, std = (sum(mean) / len(mean),), (sum(std) / len(std),)
+    return Views(size, pre, mean, std, settings.flip)
