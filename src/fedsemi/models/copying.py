@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from functools import cache
 from typing import TypeVar
 
 from torch import Tensor, nn
@@ -31,6 +32,7 @@ def copied(module: M, tensor: Callable[[Tensor], Tensor] = Tensor.clone) -> M:
     return _copied(module, tensor, {})
 
 
+@cache
 def _is_known(kind: type[nn.Module]) -> bool:
     return kind.__module__.partition(".")[0] in ("torch", "fedsemi")
 
