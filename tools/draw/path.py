@@ -28,7 +28,7 @@ ASKING = (
     Step(_ROUND, by=_LOOP),
     Step(f"{_MEAN}.plan", by=_ROUND),
     Step("server/gate.py:Gate.admitted", by=_ROUND),
-    Step("engine.py:Engine.run", by=_LOOP),
+    Step("engine.py:Engine.arriving", by=_LOOP),
 )
 LEARNING = (
     Step(
