@@ -72,6 +72,7 @@ pictures: $(VENV)/dev ## Draw the pictures of docs/architecture.md anew, from th
 results: $(VENV)/core ## Write the numbers of README and docs from the records
 	$(BIN)/python -m fedsemi.evidence.publish
 	$(BIN)/python -m fedsemi.leakage.publish
+	$(BIN)/python -m fedsemi.asking.publish
 
 check: $(VENV)/dev ## Lint, type-check, and check who imports whom
 	$(BIN)/ruff check .

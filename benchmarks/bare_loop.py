@@ -44,6 +44,8 @@ class BareLoop:
             theirs.close()
             self._pipes.append(ours)
             self._processes.append(process)
+        for pipe in self._pipes:
+            pipe.recv()  # it has its images
 
     @property
     def pids(self) -> list[int]:
@@ -72,6 +74,7 @@ def _serve(pipe: Connection, setup: Setup, count: int, images: int, taken: Any) 
     keep_freed_memory()
     clients = make_clients(count, images, count)
     student = setup.load(setup.model.build(0).state_dict()).train()
+    pipe.send("ready")
     while True:
         weights = {key: torch.from_numpy(v) for key, v in pipe.recv().items()}
         pipe.send(_sums(setup, student, clients, weights, taken))

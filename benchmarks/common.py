@@ -107,6 +107,12 @@ class Federation:
         if prepared:
             self()  # the first round prepares clients
 
+    @property
+    def pids(self) -> list[int]:
+        """The worker processes."""
+        assert isinstance(self.engine, Workers)
+        return [process.pid for process in self.engine._processes if process.pid]
+
     def __call__(self) -> None:
         """Run a round."""
         self.state = next(self._rounds).state
@@ -129,6 +135,15 @@ def medians(
             contender()
             list_.append(clock() - start)
     return [statistics.median(each) for each in taken]
+
+
+def worked(pids: Sequence[int]) -> float:
+    """Return the processor seconds of this process and of others, so far."""
+    ticks = 0
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
 
 
 def run_apart(

@@ -8,8 +8,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.common import Federation, Section, against, make_clients, make_setup
-from benchmarks.rounds import processor_seconds
+from benchmarks.common import (
+    Federation,
+    Section,
+    against,
+    make_clients,
+    make_setup,
+    worked,
+)
 from fedsemi.client.evaluate import TEST_BATCH, predict
 from fedsemi.objectives.workbench import LocalTraining
 from fedsemi.runs.checkpoint import Cursor, write_checkpoint
@@ -56,10 +62,9 @@ def large(times: int) -> Section:
 
 def _round(federation: Federation) -> tuple[float, float]:
     """Return the processor seconds of all processes, and of the server alone."""
-    pids = [process.pid for process in federation.engine._processes]
-    before, own = processor_seconds(pids), time.process_time()
+    before, own = worked(federation.pids), time.process_time()
     federation()
-    return processor_seconds(pids) - before, time.process_time() - own
+    return worked(federation.pids) - before, time.process_time() - own
 
 
 def _save(federation: Federation, path: Path) -> None:

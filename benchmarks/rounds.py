@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from benchmarks.bare_loop import BareLoop
-from benchmarks.common import Federation, Section, against, make_clients, make_setup
+from benchmarks.common import (
+    Federation,
+    Section,
+    against,
+    make_clients,
+    make_setup,
+    worked,
+)
 from fedsemi.models.precision import check_precision
 from fedsemi.objectives.workbench import LocalTraining, Setup
 
@@ -72,10 +77,9 @@ def _row(name: str, setup: Setup, count: int, images: int, times: int) -> list[s
         "supervised", setup, clients, _PROCESSES, prepared=often, views="clean"
     )
     with ours.engine:
-        pids = [process.pid for process in ours.engine._processes]
         if often:
             bare()
-        taken = _in_turn(((bare, bare.pids), (ours, pids)), times)
+        taken = _in_turn(((bare, bare.pids), (ours, ours.pids)), times)
     bare.close()
     (slow, idle), (fast, busy) = taken
     cells = [f"{slow:.2f} s", f"{fast:.2f} s", f"{fast / slow:.2f}"]
@@ -90,21 +94,11 @@ def _in_turn(
     taken: list[list[tuple[float, float]]] = [[] for _ in contenders]
     for _ in range(times):
         for (contender, pids), list_ in zip(contenders, taken, strict=True):
-            start, before = time.perf_counter(), processor_seconds(pids)
+            start, before = time.perf_counter(), worked(pids)
             contender()
-            list_.append(
-                (time.perf_counter() - start, processor_seconds(pids) - before)
-            )
+            busy = worked(pids) - before
+            list_.append((time.perf_counter() - start, busy))
     return [
         (statistics.median(a for a, _ in each), statistics.median(b for _, b in each))
         for each in taken
     ]
-
-
-def processor_seconds(pids: Sequence[int]) -> float:
-    """Return the processor seconds of this process and of others."""
-    ticks = 0
-    for pid in pids:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")

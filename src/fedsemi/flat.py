@@ -36,6 +36,9 @@ _NAMES = {
 _DTYPES = {name: dtype for dtype, name in _NAMES.items()}
 _ORDER = {dtype: place for place, dtype in enumerate(_NAMES)}
 
+CACHED = 2**18
+"""So many numbers at a time stay in the processor's cache."""
+
 Entry = tuple[str, torch.dtype, tuple[int, ...]]
 """Name, type and shape."""
 
@@ -50,6 +53,22 @@ class Part:
     begin: int
     end: int
     """Where their bytes lie."""
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, list[int]], ...]:
+        """Where groups of whole entries begin, and the sizes of their entries.
+
+        A group fits in the processor's cache, unless it is one entry.
+        """
+        groups: list[tuple[int, list[int]]] = []
+        at = 0
+        for size in self.sizes:
+            if groups and sum(groups[-1][1]) + size <= CACHED:
+                groups[-1][1].append(size)
+            else:
+                groups.append((at, [size]))
+            at += size
+        return tuple(groups)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from fedsemi.flat import Flat
+from fedsemi.flat import CACHED, Flat
 from fedsemi.messages import Weights
 
 
@@ -54,10 +54,12 @@ def weighted_mean(base: Weights, many: Sequence[Weights], shares: Tensor) -> Wei
 
 def _add(totals: dict[torch.dtype, Tensor], weights: Flat, share: float) -> None:
     for dtype, part in weights.parts().items():
-        if dtype.is_floating_point:
-            totals[dtype].add_(part, alpha=share)
-        else:
-            torch.maximum(totals[dtype], part, out=totals[dtype])
+        pieces = (torch.split(each, CACHED) for each in (totals[dtype], part))
+        for total, piece in zip(*pieces, strict=True):
+            if dtype.is_floating_point:
+                total.add_(piece, alpha=share)
+            else:
+                torch.maximum(total, piece, out=total)
 
 
 def blend(old: Weights, new: Weights, keep: float) -> Weights:

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fedsemi.cli import app
-from fedsemi.errors import ConfigError
+from fedsemi.errors import ConfigError, Mismatch
 
 SMALL = ("--profile", "smoke", "--workers", "1", "--set", "data.train_limit=120")
 
@@ -33,6 +33,37 @@ def test_a_card_is_compared_with_one_command_and_its_records_are_kept(
     assert all(each["cpu_seconds"] > 0 < each["bytes_sent"] for each in records)
     assert "reference" in shown and "tables and plots" in shown
     assert "4 done, 0 to do" in said(*asked)
+
+
+OUTSIDE = '''
+from dataclasses import dataclass
+from fedsemi.methods.fedavg import UniformSemi
+
+@dataclass(frozen=True)
+class Mine(UniformSemi):
+    """Equal weights under another name."""
+    cards = ("LAC",)
+'''
+
+
+def test_a_method_from_outside_enters_and_a_third_party_checks_its_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(OUTSIDE)
+    monkeypatch.syspath_prepend(tmp_path)
+    out = tmp_path / "results"
+    shown = said(
+        "LAC", "--methods", "uniform,mine:Mine", "--seeds", "1", "--out", str(out)
+    )
+    assert "mine:Mine" in shown and "+0.00" in shown
+    (path,) = [p for p in (out / "runs").iterdir() if "mine:Mine" in p.read_text()]
+    checked = CliRunner().invoke(app, ["rerun", str(path), "--workers", "1"])
+    assert checked.exit_code == 0, checked.output
+    assert "same model_sha256" in checked.output and "note" not in checked.output
+    path.write_text(path.read_text().replace('"accuracy":[0.', '"accuracy":[0.9'))
+    refused = CliRunner().invoke(app, ["rerun", str(path), "--workers", "1"])
+    assert isinstance(refused.exception, Mismatch)
+    assert "did not come out the same: rounds" in str(refused.exception)
 
 
 def test_the_plan_lists_the_runs_and_makes_nothing(tmp_path: Path) -> None:

@@ -61,4 +61,4 @@ def test_the_screen_shows_the_table_and_what_it_decides(evidence: Evidence) -> N
     console = Console(width=120, record=True, file=io.StringIO())
     show_benchmark(standing(LC, evidence), evidence, console)
     said = console.export_text()
-    assert "SAGE †" in said and "reference" in said and "Nemenyi" in said
+    assert "sage †" in said and "reference" in said and "Nemenyi" in said

@@ -74,7 +74,7 @@ def test_findings_name_who_is_ahead_and_what_so_few_seeds_decide(
     evidence: Evidence,
 ) -> None:
     said = " ".join(findings(standing(LC, evidence)))
-    assert "ahead SAGE; undecided SemiAnAgg, paper's rule" in said
+    assert "ahead: SAGE. undecided: SemiAnAgg, paper's rule" in said
     assert "Nemenyi" in said and "on one data set" in said
 
 

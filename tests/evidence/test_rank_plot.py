@@ -17,7 +17,7 @@ def test_every_method_has_its_name_and_rank() -> None:
 
 
 def test_a_bar_joins_each_group() -> None:
-    assert rank_plot(FOUND).count('class="bar"') == len(FOUND.groups) == 2
+    assert rank_plot(FOUND).count('stroke-width="4"') == len(FOUND.groups) == 2
 
 
 def test_a_difference_beyond_the_axis_is_said_and_not_drawn() -> None:

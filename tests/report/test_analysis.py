@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from tests.data.pictures import make_site
 
+from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import make_experiment
-from fedsemi.report.analysis import federation_facts
+from fedsemi.report.analysis import Analysis, federation_facts
 from fedsemi.simulation.build import Simulation, build
 
 
@@ -55,3 +56,33 @@ def test_a_simulation_has_no_sites_and_knows_all_classes(simulation) -> None:
     assert not facts["labeled_only"]
     assert all("site" not in own for own in facts["clients"].values())
     assert sum(sum(own["class_count"]) for own in facts["clients"].values()) == 160
+
+
+def test_a_coordinator_with_test_images_judges_its_last_model(
+    simulation: Simulation, tmp_path: Path
+) -> None:
+    plan = Blueprint(
+        simulation.experiment,
+        simulation.model,
+        simulation.views,
+        simulation.class_names,
+    )
+    weights = plan.initial_weights()
+    analysis = Analysis(tmp_path, plan, simulation.dataset.test)
+    analysis.finish(weights)
+    found = json.loads((tmp_path / "evaluation.json").read_text())
+    assert found["test"]["scores"]["num"] == len(simulation.dataset.test)
+    assert "confusion" in json.loads((tmp_path / "analysis.json").read_text())
+
+
+def test_a_coordinator_without_test_images_judges_nothing(
+    simulation: Simulation, tmp_path: Path
+) -> None:
+    plan = Blueprint(
+        simulation.experiment,
+        simulation.model,
+        simulation.views,
+        simulation.class_names,
+    )
+    Analysis(tmp_path, plan).finish(plan.initial_weights())
+    assert not (tmp_path / "evaluation.json").exists()

@@ -29,6 +29,7 @@ from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.text.printable import typed
 from fedsemi.text.screen import Screen, tell, warn
+from fedsemi.use.evaluation_tables import lines_of
 from fedsemi.use.mlflow_sink import require_mlflow, told_to_mlflow
 from fedsemi.use.progress import client_table, duration
 from fedsemi.use.resuming import config_of, refuse_coordinators_run, refuse_flower_run
@@ -194,7 +195,10 @@ def run(
             last, summary = watch(run_simulation(simulation, cores, folder.start))
     if last is not None:
         console.print(client_table(last.record))
-    console.print(_result_table(summary, read_run(out)))
+    recorded = read_run(out)
+    console.print(_result_table(summary, recorded))
+    for line in lines_of(recorded.evaluation) if recorded.evaluation else ():
+        tell(console, line)
     console.print(f"{duration(summary['seconds'])}; records in {out}", soft_wrap=True)
     tell_of(out, console, data_dir)
 

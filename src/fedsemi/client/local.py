@@ -113,7 +113,8 @@ def sgd(
         for decay in [0.0 if isinstance(part, nn.Linear) else local.weight_decay]
     ]
     lr = local.lr_labeled if client.num_labeled else local.lr_unlabeled
-    optimizer = torch.optim.SGD(groups, lr=lr, momentum=local.momentum)
+    ahead = local.nesterov and local.momentum > 0  # without it there is no way ahead
+    optimizer = torch.optim.SGD(groups, lr=lr, momentum=local.momentum, nesterov=ahead)
     for name, parameter in student.named_parameters():
         if (kept := memory.get(f"momentum.{name}")) is not None:
             buffer = torch.empty_like(parameter).copy_(kept)

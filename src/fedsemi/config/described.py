@@ -173,7 +173,7 @@ def _kind(hint: Any) -> str:
     if get_origin(hint) in (Union, types.UnionType):
         parts = [part for part in get_args(hint) if part is not type(None)]
         return " or ".join(dict.fromkeys(_kind(part) for part in parts))
-    if get_origin(hint) is list:
+    if get_origin(hint) in (list, tuple):
         return f"list of {_kind(get_args(hint)[0])}"
     if _section(hint) is not None or (inspect.isclass(hint) and hint not in _WORDS):
         return "table"

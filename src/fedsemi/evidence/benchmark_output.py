@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from fedsemi.cards import CARDS
 from fedsemi.evidence.benchmark import Benchmark
 from fedsemi.evidence.benchmark_table import (
     as_csv,
@@ -32,6 +33,10 @@ from fedsemi.storage import make_folder, write_whole
 from fedsemi.text.screen import tell
 
 _SCRIPTS = ("svg.js", "charts.js", "clients.js", "findings.js", "evidence.js")
+
+_CAPTION = "Scores, ranks and cost"
+_WHOLE = ("Acc", "B-Acc", "rank")
+"""Columns that no narrow terminal may break."""
 
 
 def write_benchmarks(
@@ -61,24 +66,25 @@ def write_benchmarks(
 
 def benchmark_page(found: Standing, evidence: Evidence) -> str:
     """Make the page of a benchmark: table, ranks, differences and curves."""
-    each = found.benchmark
+    each, card = found.benchmark, CARDS[found.benchmark.card]
     rows = [cells_of(row, each.reference) for row in found.rows]
     title = f"fedsemi benchmark: {heading(each)}"
+    said = findings(found)
     curves = Chart("curves", "Accuracy by round", each.settings)
     section = {
         "id": each.name,
-        "name": each.card,
-        "title": heading(each).partition(" ")[2],
-        "lead": findings(found),
+        "name": heading(each).partition(":")[0],
+        "title": card.title[:1].upper() + card.title[1:],
+        "lead": said[:1],
         "caption": "",
         "panels": [],
-        "tables": [{"head": head_of(each), "rows": rows, "caption": heading(each)}],
+        "tables": [{"head": head_of(each), "rows": rows, "caption": _CAPTION}],
         "plots": [
             *_ranks(found),
             *_differences(found),
             *plots_of(curves, evidence),
         ],
-        "remarks": [caption(found, evidence), *remarks(found, evidence)],
+        "remarks": [*said[1:], caption(found, evidence), *remarks(found, evidence)],
         "folded": [],
     }
     view = {
@@ -114,12 +120,12 @@ def _differences(found: Standing) -> list[dict[str, Any]]:
 def show_benchmark(found: Standing, evidence: Evidence, console: Console) -> None:
     """Print the table, and what it decides."""
     table = Table(box=None, header_style="dim", padding=(0, 1))
-    name, *others = head_of(found.benchmark)
-    table.add_column(name, overflow="fold")
+    name, *others = head_of(found.benchmark, short_names=True)
+    table.add_column(name, no_wrap=True)
     for other in others:
-        table.add_column(other, justify="right")
+        table.add_column(other, justify="right", no_wrap=other in _WHOLE)
     for row in found.rows:
-        cells = map(Text, cells_of(row, found.benchmark.reference))
+        cells = map(Text, cells_of(row, found.benchmark.reference, short_names=True))
         table.add_row(*cells, style="italic" if row.bound else None)
     console.print(Text(heading(found.benchmark), style="bold"))
     console.print(table)

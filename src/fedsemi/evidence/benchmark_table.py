@@ -27,15 +27,17 @@ def heading(benchmark: Benchmark) -> str:
     return f"{card.name} on {titled(benchmark.dataset)}: {card.title}"
 
 
-def head_of(benchmark: Benchmark) -> tuple[str, ...]:
-    """Name the columns."""
-    other = f"Acc − {title_of(benchmark.reference)}"
-    return ("method", "seeds", "Acc", "B-Acc", other, "rank", "CPU min", "MB sent")
+def head_of(benchmark: Benchmark, short_names: bool = False) -> tuple[str, ...]:
+    """Name the columns; shortly where there is little room."""
+    reference = "reference" if short_names else title_of(benchmark.reference)
+    scores = ("Acc", "B-Acc", f"Acc − {reference}")
+    return ("method", "seeds", *scores, "rank", "CPU min", "MB sent")
 
 
-def cells_of(row: Row, reference: str) -> tuple[str, ...]:
+def cells_of(row: Row, reference: str, short_names: bool = False) -> tuple[str, ...]:
     """Write a row, a cell for each column."""
-    name = row.title if row.made_for else f"{row.title} {ELSEWHERE}"
+    name = row.arm if short_names else row.title
+    name = name if row.made_for else f"{name} {ELSEWHERE}"
     if row.accuracy is None:
         return (name, "0", *["–"] * 6)
     against = "–" if row.against is None else short(row.against)
@@ -61,13 +63,13 @@ def _mean(found: Spread | None) -> str:
 def caption(found: Standing, evidence: Evidence) -> str:
     """Say what the numbers are."""
     clock = "CPU minutes of the fastest seed after the warm-up"
-    if found.on_the_wall:
-        clock += " (by the clock on the wall where a record has no others)"
+    if any(row.accuracy and row.seconds is None for row in found.rows):
+        clock += " (not kept in older records)"
     text = (
         f"In percent, mean of the last {TESTS} tests ± half of the 95 % interval over "
         f"seeds (Student's t); differences are paired by seed, intervals in brackets, "
-        f"not corrected for their number. Cost: {clock}; megabytes that all clients "
-        f"sent in these rounds. Profile {evidence.source.name}."
+        f"not corrected for their number. Cost: {clock}; megabytes that all who take "
+        f"part sent in these rounds. Profile {evidence.source.name}."
     )
     if any(not row.made_for for row in found.rows):
         text += f" {ELSEWHERE}: made for another card than {found.benchmark.card}."
@@ -82,13 +84,13 @@ def findings(found: Standing) -> list[str]:
     for row in tested:
         assert row.against is not None
         by_side.setdefault(row.against.verdict, []).append(row.title)
-    parts = [f"{side} {', '.join(by_side[side])}" for side in by_side if by_side[side]]
-    lines = [f"Against {reference}, each by its own interval: {'; '.join(parts)}."]
-    lines = lines if tested else []
+    parts = [f"{side}: {'; '.join(some)}" for side, some in by_side.items() if some]
+    first = f"Against {reference}, each by its own interval, {'. '.join(parts)}."
+    lines = [first] if tested else []
     lines += found.ranking.sentences
     apart = [f"{a} before {b}" for a, b in found.ranking.apart]
     if apart:
-        lines.append(f"Told apart by rank: {', '.join(apart)}.")
+        lines.append(f"Told apart by rank: {'; '.join(apart)}.")
     return [*lines, _SCOPE]
 
 

@@ -72,7 +72,7 @@ class Ranking:
                 "Ranks are those of the one seed that all share; one decides nothing."
             ]
         assert self.reach is not None
-        same = "" if self.p is None else f" (Friedman's test: p = {self.p:.3f})"
+        same = "" if self.p is None else f" (Friedman's test: {_shown(self.p)})"
         lines = [
             f"Ranks over {self.seeds} seeds{same}: average ranks are told apart from a "
             f"difference of {self.reach:.2f} on (Nemenyi, 5 %)."
@@ -148,6 +148,10 @@ def least_for_pairs(pairs: int) -> int:
     (6, 10)
     """
     return next(n for n in count(1) if 2.0 ** (1 - n) <= _LEVEL / pairs)
+
+
+def _shown(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _friedman(table: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> float | None:

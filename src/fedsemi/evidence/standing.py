@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fedsemi.evidence.benchmark import Benchmark, title_of
@@ -35,9 +34,10 @@ class Row:
     """Accuracy minus the reference's, seed by seed; None for the reference itself."""
     rank: float | None
     seconds: float | None
-    """Of its fastest seed, after the warm-up: CPU seconds where they were recorded."""
+    """CPU time of its fastest seed, after the warm-up; older records have none, and
+    seconds on the wall depend on who else uses the machine."""
     bytes_sent: float | None
-    """By all clients in a run, after the warm-up."""
+    """By all who take part, under LS its server too, after the warm-up."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,6 @@ class Standing:
     benchmark: Benchmark
     rows: tuple[Row, ...]
     ranking: Ranking
-    on_the_wall: bool
-    """Whether some seconds are of the wall clock, as older records have no others."""
 
     @property
     def ran(self) -> bool:
@@ -69,13 +67,13 @@ def standing(benchmark: Benchmark, evidence: Evidence) -> Standing:
         for arm in benchmark.arms
     ]
     rows.sort(key=_order)
-    return Standing(benchmark, tuple(rows), ranks, _on_the_wall(benchmark, evidence))
+    return Standing(benchmark, tuple(rows), ranks)
 
 
 def _row(benchmark: Benchmark, arm: str, evidence: Evidence, rank: float | None) -> Row:
     setting = benchmark.setting(arm)
     records = list(evidence.found(setting).values())
-    seconds = [record.get("cpu_seconds") or record["seconds"] for record in records]
+    seconds = [spent for record in records if (spent := record.get("cpu_seconds"))]
     sent = [size for record in records if (size := _sent(record)) is not None]
     other = benchmark.setting(benchmark.reference)
     against = None if setting == other else evidence.paired(setting, other, MAIN)
@@ -102,25 +100,22 @@ def _spread(evidence: Evidence, setting: Setting, metric: str) -> Spread | None:
     return spread(values) if values else None
 
 
-def _on_the_wall(benchmark: Benchmark, evidence: Evidence) -> bool:
-    found = [evidence.found(each).values() for each in benchmark.settings]
-    every: Sequence[Record] = [record for some in found for record in some]
-    return any(record.get("cpu_seconds") is None for record in every)
-
-
 def _sent(record: Record) -> float | None:
     """Return the bytes that clients sent; older records are counted, if that is plain.
 
-    Where every client answers once a round with nothing to speak of beside the model,
-    it is the model's size times clients and rounds.
+    Where clients answer once a round with nothing to speak of beside the model, it is
+    the model's size times those who are asked, times rounds.
     """
     if "bytes_sent" in record:
         return float(record["bytes_sent"])
     stage = record["config"]["stages"][-1]
-    plain = issubclass(METHODS[stage["method"]], Averaging)
+    method = METHODS[stage["method"]]
+    plain = method.labels_only or issubclass(method, Averaging)
     if not plain or stage.get("participation", 1.0) != 1.0:
         return None
+    owned = record["owns"].values()
+    asked = [o for o in owned if o["num_labeled"] or not method.labels_only]
     model = record["config"]["model"]
     spec = ModelSpec(model["name"], len(record["class_names"]), width=model["width"])
     size = num_bytes(spec.empty().state_dict())
-    return float(size * len(record["owns"]) * stage["rounds"])
+    return float(size * len(asked) * stage["rounds"])

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from fedsemi.errors import ConfigError
 from fedsemi.models.classifier import Classifier
+from fedsemi.models.copying import copied
 from fedsemi.models.encoders import EncoderSpec
 from fedsemi.models.outside import OutsideEncoder
 
@@ -102,10 +103,10 @@ class PretrainedEncoder(nn.Module):
         if self.frozen is None:
             return nn.Sequential(self.repeated, self.tail, self.adapter)
         device = next(self.adapter.parameters()).device
+        # In the usual order of weights, for exporters know no other.
+        trunk = copied(self.frozen.on(device), _contiguous)
         cut = nn.Flatten(), nn.Unflatten(1, self.shape)
-        return nn.Sequential(
-            self.repeated, self.frozen.on(device), *cut, self.tail, self.adapter
-        )
+        return nn.Sequential(self.repeated, trunk, *cut, self.tail, self.adapter)
 
 
 def adapted(
@@ -174,6 +175,10 @@ def pixels_of(
     inner: Any = network.network if isinstance(network, OutsideEncoder) else network
     mean, std = getattr(inner, "pixel_mean", None), getattr(inner, "pixel_std", None)
     return None if mean is None or std is None else (tuple(mean), tuple(std))
+
+
+def _contiguous(value: Tensor) -> Tensor:
+    return value.clone(memory_format=torch.contiguous_format)
 
 
 def _number(blocks: Sequence[nn.Module]) -> str:

@@ -44,7 +44,9 @@ class LocalTraining:
     lr_unlabeled: Positive = 0.02
     """Learning rate of clients that have none."""
     momentum: Annotated[float, Field(ge=0, lt=1)] = 0.9
-    """Of SGD; without Nesterov."""
+    """Of SGD."""
+    nesterov: bool = False
+    """Whether a step looks ahead along its momentum (Nesterov), as SemiFL's does."""
     keep_momentum: bool = True
     """Whether a client's momentum lives on from round to round."""
     weight_decay: NotNegative = 5e-4

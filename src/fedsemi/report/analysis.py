@@ -15,12 +15,12 @@ from torch import Tensor
 
 from fedsemi.client.evaluate import TEST_BATCH, metrics, predict
 from fedsemi.config.blueprint import Blueprint
-from fedsemi.data.dataset import Dataset
+from fedsemi.data.dataset import ImageSet
 from fedsemi.data.label_gaps import LabelGaps, label_gaps
 from fedsemi.messages import Weights
 from fedsemi.report.correctness import packed
 from fedsemi.report.doubts import least_sure, mistakes
-from fedsemi.report.evaluation import evaluated, write_evaluation
+from fedsemi.report.evaluation import evaluated, evaluated_on, write_evaluation
 from fedsemi.runs.model_card import write_card
 from fedsemi.simulation.build import Simulation
 from fedsemi.storage import write_whole
@@ -31,9 +31,18 @@ FILE = "analysis.json"
 class Analysis:
     """Writes analysis.json and the model card of one run."""
 
-    def __init__(self, folder: Path, blueprint: Blueprint) -> None:
+    def __init__(
+        self, folder: Path, blueprint: Blueprint, test: ImageSet | None = None
+    ) -> None:
+        """Write down what is known at the beginning.
+
+        Args:
+            folder: Of the run.
+            blueprint: What is run; a simulation has its images with it.
+            test: The test images of a coordinator, if it has any.
+        """
         self._path = folder / FILE
-        self._blueprint = blueprint
+        self._blueprint, self._test = blueprint, test
         self._content: dict[str, Any] = {"class_names": blueprint.class_names}
         if isinstance(blueprint, Simulation):
             self._content |= federation_facts(blueprint)
@@ -45,9 +54,15 @@ class Analysis:
         blueprint = self._blueprint
         if isinstance(blueprint, Simulation):
             facts, evaluation = model_facts(blueprint, weights, threads)
-            self._content |= facts
-            self._write()
-            write_evaluation(self._path.parent, evaluation)
+        elif self._test is not None and len(self._test):
+            probs = predictor(blueprint, weights, threads)(self._test.images)
+            facts = test_facts(self._test, probs)
+            evaluation = evaluated_on(self._test, blueprint.class_names, weights, probs)
+        else:
+            return
+        self._content |= facts
+        self._write()
+        write_evaluation(self._path.parent, evaluation)
 
     def _write(self) -> None:
         write_whole(self._path, (json.dumps(self._content) + "\n").encode())
@@ -108,15 +123,16 @@ def model_facts(
     }
     probs = probs_of(dataset.test.images) if len(dataset.test) else None
     if probs is not None:
-        facts |= test_facts(dataset, probs)
+        facts |= test_facts(dataset.test, probs)
+        facts["mistakes"] = mistakes(probs, dataset.test.labels)
     return facts, evaluated(simulation, weights, probs_of, probs)
 
 
 def predictor(
-    simulation: Simulation, weights: Weights, threads: int = 1
+    blueprint: Blueprint, weights: Weights, threads: int = 1
 ) -> Callable[[Tensor], Tensor]:
     """Return what gives stored images their probabilities."""
-    setup = simulation.setup(simulation.experiment.stages[-1])
+    setup = blueprint.setup(blueprint.experiment.stages[-1])
     model, views, device = setup.load(weights), setup.seen, setup.device
 
     def probs_of(images: Tensor) -> Tensor:
@@ -125,11 +141,10 @@ def predictor(
     return probs_of
 
 
-def test_facts(dataset: Dataset, probs: Tensor) -> dict[str, Any]:
+def test_facts(test: ImageSet, probs: Tensor) -> dict[str, Any]:
     """Count confusions, and note which images were right."""
-    labels = dataset.test.labels
+    labels = test.labels
     return {
-        "confusion": metrics(probs, labels, dataset.num_classes).confusion,
+        "confusion": metrics(probs, labels, probs.shape[1]).confusion,
         "correct": packed(probs, labels),
-        "mistakes": mistakes(probs, labels),
     }

@@ -133,6 +133,14 @@ def evaluated(
     return about | site_facts(simulation, probs, predict)
 
 
+def evaluated_on(
+    test: ImageSet, class_names: tuple[str, ...], weights: Weights, probs: Tensor
+) -> dict[str, Any]:
+    """Say all of evaluation.json about the model of a coordinator with test images."""
+    found = facts_of(_of(test, probs, class_names))
+    return {"model_sha256": digest(weights)} | found
+
+
 def write_evaluation(folder: Path, content: Mapping[str, Any]) -> None:
     """Put evaluation.json beside the model that it is about."""
     write_whole(folder / FILE, (json.dumps(content) + "\n").encode())

@@ -198,18 +198,20 @@ def _facts(run: Run) -> dict[str, Any]:
 
 
 def evaluation_of(run: Run) -> dict[str, Any]:
-    """Return evaluation.json, if it is about this model, or what sites sent of it.
+    """Return evaluation.json, if it is about this model, and what sites sent of it.
 
     A deployed site counts on what it holds out, of the model that it received: that of
     the round before.
     """
-    found, model = run.evaluation, run.summary.get("model_sha256")
-    if found and model in (None, found.get("model_sha256")):
+    model = run.summary.get("model_sha256")
+    about = run.evaluation.get("model_sha256")
+    found = run.evaluation if model in (None, about) else {}
+    if "sites" in found:
         return found
     names = run.analysis.get("class_names") or ()
     counted = found_by_sites(run.records[-1].clients if run.records else {}, names)
     on = "labeled images that it holds out, counted there"
-    return {"sites_on": on, "sites": counted} if counted else {}
+    return found | {"sites_on": on, "sites": counted} if counted else found
 
 
 def _value(run: Run) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from fedsemi.errors import FedSemiError
-from fedsemi.flat import Flat, Layout
+from fedsemi.flat import Flat, Layout, Part
 from fedsemi.messages import ClientInfo, Findings, Task, Update
 from fedsemi.method import Statistic
 from fedsemi.text.printable import printable
@@ -116,15 +116,23 @@ def _steps(weights: Mapping[str, Any], start: Flat) -> list[float] | None:
     for dtype, part in start.layout.parts.items():
         old, new = before[dtype], after[dtype]
         if dtype.is_floating_point:
-            pieces = torch.split(new - old, list(part.sizes))
-            norms = [torch.linalg.vector_norm(p, dtype=torch.double) for p in pieces]
-            steps |= zip(part.names, torch.stack(norms).tolist(), strict=True)
+            steps |= zip(part.names, _norms(new, old, part), strict=True)
             if (new[_variances(start.layout, dtype)] < 0).any():
                 return None
         elif (new < 0).any() or (new.long() > old.long() + _MOST_STEPS).any():
             return None
     found = [steps[key] for key in start if key in steps]
     return found if all(map(math.isfinite, found)) else None
+
+
+def _norms(new: Tensor, old: Tensor, part: Part) -> list[float]:
+    """Return the length of the step of each entry."""
+    norms: list[Tensor] = []
+    for begin, sizes in part.groups:
+        here = slice(begin, begin + sum(sizes))
+        for step in torch.split(new[here] - old[here], sizes):
+            norms.append(torch.linalg.vector_norm(step, dtype=torch.double))
+    return torch.stack(norms).tolist()
 
 
 @lru_cache(maxsize=16)

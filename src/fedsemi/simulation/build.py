@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from fedsemi.cards import CARDS, misfit
+from fedsemi.cards import CARDS
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import DataSettings, Experiment
+from fedsemi.config.setting import check_fit
 from fedsemi.data.arrays import ARRAYS
 from fedsemi.data.augment import Views, pre_size
 from fedsemi.data.dataset import Dataset
@@ -122,7 +123,7 @@ def assemble(
     federation = make_federation(
         dataset, partition, experiment.evaluation.validation_fraction, experiment.seed
     )
-    _check_card(experiment, federation)
+    check_fit(experiment, [client.info for client in federation.clients])
     if not truth:
         federation = replace(federation, oracle=None)
     views = views_of(dataset, experiment.data, model)
@@ -212,20 +213,6 @@ def _drawn(experiment: Experiment, labels: Rows, num_classes: int) -> Partition:
     if card.server_trains:
         return at_server(labels, per_class, seed, deal)
     return at_every_client(deal(labels), labels, per_class, seed)
-
-
-def _check_card(experiment: Experiment, federation: Federation) -> None:
-    """Refuse data whose owners brought other labels than the card says."""
-    said = experiment.setting.card
-    if said is None:
-        return
-    infos = [client.info for client in federation.clients]
-    if problem := misfit(CARDS[said], infos):
-        raise DataError(
-            f"setting.card is {said} ({CARDS[said].title}), but {problem}; name the "
-            "card that fits, or leave it out",
-            code="FS4501",
-        )
 
 
 def _check_sha256(what: str, wanted: str | None, found: Dataset | Partition) -> None:

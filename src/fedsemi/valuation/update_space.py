@@ -6,6 +6,7 @@ the one that equal shares would have made; the difference of both is looked at h
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -146,9 +147,7 @@ def _by_class(head: Weights) -> tuple[float, ...]:
 
 
 def _length(tensors: Weights) -> float:
-    return (
-        float(sum(float(tensor.square().sum()) for tensor in tensors.values())) ** 0.5
-    )
+    return math.sqrt(sum(float(each.square().sum()) for each in tensors.values()))
 
 
 def _cosine(a: Weights, b: Weights) -> float:

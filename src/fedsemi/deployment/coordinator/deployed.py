@@ -106,7 +106,8 @@ def run_recorded(
     with open_run(folder / "run", blueprint) as record:
         roster = Roster(grid, blueprint, register)
         roster.wait_for(terms.sites, terms.join)
-        judge = Judge(read_test_set(folder))
+        test = read_test_set(folder)
+        judge = Judge(test)
         record.note(_POLICIES, roster.policies)
         noise = blueprint.experiment.privacy.noise_multiplier
         secret = secret_of(folder, blueprint.sha256) if noise else None
@@ -114,7 +115,7 @@ def run_recorded(
             grid, blueprint, judge, roster, patience, record.start, secret
         )
         try:
-            record_run(record, blueprint, steps, "federation", console)
+            record_run(record, blueprint, steps, "federation", console, test=test)
         finally:
             record.note(_POLICIES, roster.policies)  # some may have come since
 

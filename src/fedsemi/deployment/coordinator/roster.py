@@ -12,6 +12,7 @@ from flwr.app import ConfigRecord, RecordDict
 from flwr.serverapp import Grid
 
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.config.setting import check_fit
 from fedsemi.deployment.codec import decode_introduction
 from fedsemi.deployment.coordinator.post import AWAY, Refusal, exchange, logger
 from fedsemi.deployment.coordinator.register import Register
@@ -54,7 +55,10 @@ class Roster:
         self.refusals: list[str] = []
 
     def wait_for(self, num_sites: int, seconds: float) -> None:
-        """Wait until so many sites have joined; raise if they do not in time."""
+        """Wait until so many sites have joined; raise if they do not in time.
+
+        Also if they have other labels than the plan's card says.
+        """
         end = time.monotonic() + seconds
         before = self.absent().keys()
         while len(self.online()) < num_sites - len(self.absent().keys() - before):
@@ -65,6 +69,7 @@ class Roster:
                     code="FS2204",
                 )
             time.sleep(0.5)
+        check_fit(self.blueprint.experiment, self.infos())
 
     def infos(self) -> Sequence[ClientInfo]:
         """List the sites that have joined and take part, by id."""

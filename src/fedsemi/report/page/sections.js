@@ -13,14 +13,21 @@ function privacyTile(run) {
   return [[`ε ${epsilonText(spent.epsilon)}`, `${of}, δ ${spent.delta.toExponential()}${spent.stops ? ", budget spent" : ""}`]];
 }
 
+// On how many classes and images a score rests; a class without test images has no recall.
+function basis(run) {
+  const classes = run.recall && `${run.recall.filter(known).length} of ${run.recall.length} classes`;
+  const images = run.data?.test ?? run.evaluation.test?.scores.num;
+  return classes ? `, ${classes}${images ? `, ${whole(images)} images` : ""}` : "";
+}
+
 function resultSection(view) {
   const run = view.runs[view.main];
   const scores = run.result.mean_of_last_10;
   const latest = (name) => run.rounds[name].filter(known).at(-1);
   const tiles = [
     [percent(scores ? scores.accuracy : latest("accuracy")), scores ? `accuracy, mean of the last ${run.num_tests} tests` : "accuracy, latest test"],
-    [percent(scores ? scores.balanced_accuracy : latest("balanced_accuracy")), "balanced accuracy"],
-    [percent(scores ? scores.auc : latest("auc")), "AUC"],
+    [percent(scores ? scores.balanced_accuracy : latest("balanced_accuracy")), `balanced accuracy${basis(run)}`],
+    [percent(scores ? scores.auc : latest("auc")), `AUC${basis(run)}`],
     [`${run.rounds.seconds.length} / ${run.num_rounds}`, "rounds"],
     [duration(run.seconds), "of training"],
     [bytes(sum(run.clients.bytes)), "sent by clients"],
@@ -48,6 +55,7 @@ function comparison(view) {
   });
   const counts = [...new Set(view.runs.filter((r) => r.finished).map((r) => r.num_tests))];
   const note = [`Accuracy on the test set, mean of the last ${counts.length === 1 ? counts[0] : "ten"} tests${counts.length > 1 ? ", or of all where there are fewer" : ""}.`];
+  if (new Set(view.runs.map((r) => r.manifest.data_sha256)).size > 1) note.push("These runs were tested on different images or classes: the numbers do not rank them.");
   if (view.runs.some((r) => !r.finished)) note.push("Of unfinished runs, the latest test.");
   if (view.runs.some((r) => r.bound)) note.push("Gray bars are bounds: labeled clients only, or all clients labeled.", ...gapClosed(view.runs.filter((r) => r.finished)));
   return figure({
