@@ -18,6 +18,7 @@ from tests.report.browser import CHROMIUM, Browser
 from fedsemi.asking.asker import Asker
 from fedsemi.asking.desk import Desk
 from fedsemi.asking.page import AskPage, asking
+from fedsemi.asking.shelf import Shelf
 from fedsemi.report.local_server import HOST
 
 
@@ -201,3 +202,39 @@ def test_a_person_labels_by_keyboard(server: AskPage, tmp_path: Path) -> None:
         assert server.desk.counts == (5, 0)
         assert browser.js("document.documentElement.scrollWidth") == 390
         assert browser.complaints() == []
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("classes", "keys", "label"),
+    [
+        (("0", "1", "2", "7"), "7", "7"),
+        (tuple(f"kind {n}" for n in range(40)), "a", "kind 9"),
+        (tuple(f"kind {n}" for n in range(40)), ("/", "kind 38", "Enter"), "kind 38"),
+    ],
+    ids=["own", "letter", "found"],
+)
+def test_every_class_can_be_reached_by_keyboard(
+    classes: tuple[str, ...],
+    keys: str | tuple[str, ...],
+    label: str,
+    shelf: Shelf,
+    asker: Asker,
+    tmp_path: Path,
+) -> None:
+    queue, _ = asker.queue(shelf, "random", 2)
+    desk = Desk(Shelf(shelf.folder, classes), queue)
+    with (
+        asking(desk, asker.card.pixels) as server,
+        Browser(tmp_path / "profile") as browser,
+    ):
+        browser("Page.navigate", url=server.address)
+        browser.wait("document.querySelector('.asked')?.naturalWidth === 30")
+        for key in keys:
+            if key.startswith("kind"):
+                browser("Input.insertText", text=key)
+            else:
+                browser.key(key)
+        browser.wait("document.querySelector('.name').textContent.startsWith('2 of')")
+    assert desk.view()["rows"][0]["label"] == label

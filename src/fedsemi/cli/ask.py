@@ -51,7 +51,7 @@ def ask(
     budget: Annotated[
         int, typer.Option(min=1, help="How many pictures to ask about.")
     ] = 100,
-    by: Annotated[By, typer.Option(help="What comes first.")] = By.uncertainty,
+    by: Annotated[By, typer.Option(help="What comes first.")] = By.random,
     listed: Annotated[
         Path | None,
         typer.Option("--list", help="Write the order as CSV (- prints it), no page."),
@@ -67,9 +67,10 @@ def ask(
         ),
     ] = None,
 ) -> None:
-    """Ask a person for the labels that help most; run at the site, on its own pictures.
+    """Ask a person for labels of a site's own pictures, by keyboard; run at the site.
 
-    The model of the run ranks the unlabeled pictures of a folder. A page on this
+    The unlabeled pictures of a folder are ranked with the model of the run; at random
+    unless --by says otherwise, as no rule was found to be better. A page on this
     machine shows one after the other; each label is in labels.csv at once, which the
     next run reads. The same command goes on where it was stopped. Nothing leaves the
     site but, with its next answer to a coordinator, how many labels it has.

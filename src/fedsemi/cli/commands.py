@@ -102,8 +102,8 @@ PANELS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "ask",
             "ask:ask",
-            "Ask a person for the labels that help most; run at the site, on its own "
-            "pictures.",
+            "Ask a person for labels of a site's own pictures, by keyboard; run at the "
+            "site.",
         ),
         Entry(
             "export",
