@@ -67,7 +67,6 @@ ELSEWHERE = {
     "sharpness": ("test_fl2", "the objective of that method alone"),
     "site": ("test_federation", "the folder that `fedsemi pack` and `deal` write"),
     "site_settings": ("test_experiment_sites", "settings are tested in configs"),
-    "supervised": ("test_all_methods", "the plainest method"),
     "synthetic": ("test_datasets", "made images, in the table of all"),
     "tasks": ("test_attack", "by whoever asks for tasks that are not theirs"),
     "trial": ("test_deployment", "a whole federation on one machine"),
