@@ -13,7 +13,7 @@ TORTURED := tests/reliability tests/server/test_gate.py tests/server/test_guard.
 	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
 .DEFAULT_GOAL := help
-.PHONY: help configs results errors settings reference docs demo federation test test-deployment test-docs test-slow torture bench check format clean \
+.PHONY: help configs results errors settings reference docs demo federation test test-deployment test-docs test-slow torture bench bench-peers check format clean \
 	lock wheel sbom release audit tag pictures
 
 help: ## Show this list
@@ -40,6 +40,9 @@ test-docs: $(VENV)/dev ## Type all that pages, examples and notebooks say, also 
 
 bench: $(VENV)/dev ## Measure speed and memory, write benchmarks/results.md (about 10 min)
 	$(BIN)/python -m benchmarks
+
+bench-peers: $(VENV)/dev ## Measure the same round in other frameworks, write benchmarks/peers.md (about 20 min)
+	$(BIN)/python -m benchmarks.peers
 
 torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts
 	FEDSEMI_TORTURE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(TORTURED) \
@@ -109,7 +112,7 @@ $(VENV)/core: pyproject.toml constraints.txt
 
 $(VENV)/dev: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --editable ".[dev,docs,elpv,flower,medical,export,tensorboard]"
+	$(PIP) --editable ".[dev,docs,elpv,flower,medical,export,tensorboard,pretrained]"
 	@touch $@ $(VENV)/core $(VENV)/docs
 
 $(VENV)/docs: pyproject.toml constraints.txt

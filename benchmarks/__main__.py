@@ -18,11 +18,13 @@ from benchmarks.counts import counts
 from benchmarks.deployment import deployment
 from benchmarks.first_words import first_words
 from benchmarks.flower_ray import flower
+from benchmarks.large import large
 from benchmarks.limit import augmentation, limit, scale
 from benchmarks.masks import masks
 from benchmarks.precision import precision
 from benchmarks.privacy import privacy
 from benchmarks.reference import cores, reference
+from benchmarks.rounds import bf16_rounds, rounds
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.use.session import available_cores
 
@@ -35,6 +37,9 @@ ITEMS: dict[str, Callable[[int], Section]] = {
     "aggregation": aggregation,
     "scale": scale,
     "precision": precision,
+    "rounds": rounds,
+    "bf16_rounds": bf16_rounds,
+    "large": large,
     "flower": flower,
     "clients": clients,
     "deployment": deployment,

@@ -93,8 +93,9 @@ class Federation:
         clients: Sequence[Client],
         workers: int,
         prepared: bool = True,
+        **settings: Any,
     ):
-        self.method = METHODS[name](setup)
+        self.method = METHODS[name](setup, **settings)
         self.engine: InProcess | Workers = (
             Workers(self.method, clients, workers)
             if workers
@@ -105,6 +106,12 @@ class Federation:
         self._rounds = run(self.method, self.engine, self.state, sys.maxsize)
         if prepared:
             self()  # the first round prepares clients
+
+    @property
+    def pids(self) -> list[int]:
+        """The worker processes."""
+        assert isinstance(self.engine, Workers)
+        return [process.pid for process in self.engine._processes if process.pid]
 
     def __call__(self) -> None:
         """Run a round."""
@@ -130,9 +137,23 @@ def medians(
     return [statistics.median(each) for each in taken]
 
 
-def run_apart(module: str, *arguments: str) -> tuple[dict[str, Any], float]:
+def worked(pids: Sequence[int]) -> float:
+    """Return the processor seconds of this process and of others, so far."""
+    ticks = 0
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
+
+
+def run_apart(
+    module: str,
+    *arguments: str,
+    python: Path = Path(sys.executable),
+    patience: float = PATIENCE,
+) -> tuple[dict[str, Any], float]:
     """Run a module in a process of its own; return its JSON and peak memory in MB."""
-    command = [sys.executable, "-m", module, *arguments]
+    command = [str(python), "-m", module, *arguments]
     paths = f"{ROOT}{os.pathsep}{ROOT / 'src'}"
     environment = os.environ | {
         "PYTHONPATH": paths,
@@ -144,10 +165,10 @@ def run_apart(module: str, *arguments: str) -> tuple[dict[str, Any], float]:
     ) as process:
         peak = Peak(process.pid)
         try:
-            output, _ = process.communicate(timeout=PATIENCE)
+            output, _ = process.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             _end(process.pid)
-            raise TimeoutError(f"{module} took more than {PATIENCE} s") from None
+            raise TimeoutError(f"{module} took more than {patience} s") from None
         finally:
             memory = peak.stop()
     if process.returncode:

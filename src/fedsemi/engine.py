@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Self
 
 from fedsemi.messages import Answer, ClientInfo, Memory, Task
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Why a client takes no part in a round."""
+
+    reason: str
+    for_good: bool = False
+    """Whether it will never take part again."""
 
 
 class Engine(ABC):
@@ -19,6 +29,10 @@ class Engine(ABC):
     def clients(self) -> Sequence[ClientInfo]:
         """List the clients that can be asked; more may join from round to round."""
 
+    def absent(self, round: int) -> Mapping[int, Absence]:
+        """Say which clients take no part in a round, and are not waited for."""
+        return {}
+
     @abstractmethod
     def run(self, tasks: Sequence[Task]) -> Sequence[Answer]:
         """Carry out tasks; return the answers sorted by (group, client).
@@ -26,6 +40,13 @@ class Engine(ABC):
         The tasks of one client run in the order given. A client that did not answer
         is missing from the result. The answers are valid until the next call.
         """
+
+    def arriving(self, tasks: Sequence[Task]) -> Iterator[Answer]:
+        """Carry out tasks; yield the answers in any order, if possible as they come.
+
+        So the first can be looked at while others still learn.
+        """
+        yield from self.run(tasks)
 
     @abstractmethod
     def memory(self, client: int) -> Memory:
@@ -57,6 +78,10 @@ class WrappedEngine(Engine):
     def clients(self) -> Sequence[ClientInfo]:
         """List the clients."""
         return self.engine.clients()
+
+    def absent(self, round: int) -> Mapping[int, Absence]:
+        """Say which clients take no part."""
+        return self.engine.absent(round)
 
     def run(self, tasks: Sequence[Task]) -> Sequence[Answer]:
         """Carry out the tasks."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import platform
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -39,7 +40,7 @@ class Sink:
         self._descriptor = descriptor
         self.written = 0
 
-    def write(self, piece: bytes) -> None:
+    def write(self, piece: bytes | memoryview) -> None:
         """Append a piece."""
         left = memoryview(piece)
         while left:
@@ -66,7 +67,8 @@ def replacing(path: Path, size: int, private: bool = False) -> Iterator[Sink]:
     """
     if path.is_dir():
         raise CannotCreate(f"'{path}' is a folder; give the name of a file")
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    # Containers on a shared folder may all have the same process number.
+    partial = path.with_name(f".{path.name}.{platform.node()}.{os.getpid()}")
     try:
         # A killed process of the same number may have left one; what another user
         # planted cannot be removed in a shared folder, and then nothing is written.

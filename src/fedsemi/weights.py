@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
+from fedsemi.flat import CACHED, Flat
 from fedsemi.messages import Weights
 
 
-def weights_of(model: nn.Module) -> dict[str, Tensor]:
+def weights_of(model: nn.Module) -> Weights:
     """Copy a model's state dict to the CPU."""
-    return {
-        key: value.detach().cpu().clone(memory_format=torch.contiguous_format)
-        for key, value in model.state_dict().items()
-    }
+    return Flat.of(model.state_dict())
 
 
 def num_bytes(tensors: Mapping[str, Tensor]) -> int:
     """Add up the bytes of the values."""
+    if isinstance(tensors, Flat):
+        return tensors.layout.size
     return sum(value.numel() * value.element_size() for value in tensors.values())
 
 
@@ -33,28 +33,33 @@ def weighted_mean(base: Weights, many: Sequence[Weights], shares: Tensor) -> Wei
     """
     left = max(0.0, 1.0 - float(shares.sum()))
     kept = left if left > 1e-9 else 0.0
+    start = Flat.of(base)
     totals = {
-        key: old.double() * kept if old.is_floating_point() else old.clone()
-        for key, old in base.items()
+        dtype: part.double() * kept if dtype.is_floating_point else part.clone()
+        for dtype, part in start.parts().items()
     }
     # One state dict after the other, so that each is read once and only one at a time.
     for weights, share in zip(many, shares.tolist(), strict=True):
         if share > 0:
-            _add(totals, weights, share)
-    return {key: totals.pop(key).to(old.dtype) for key, old in base.items()}
+            _add(totals, start.like(weights), share)
+    values = {
+        name: value.to(dtype, copy=True)
+        for dtype, part in start.layout.parts.items()
+        for name, value in zip(
+            part.names, torch.split(totals.pop(dtype), list(part.sizes)), strict=True
+        )
+    }
+    return {key: values[key].view(old.shape) for key, old in base.items()}
 
 
-def _add(totals: dict[str, Tensor], weights: Weights, share: float) -> None:
-    if missing := totals.keys() - weights.keys():
-        raise KeyError(min(missing))
-    for key, value in weights.items():
-        total = totals.get(key)
-        if total is None:
-            continue
-        if value.is_floating_point():
-            total.add_(value, alpha=share)
-        else:
-            torch.maximum(total, value, out=total)
+def _add(totals: dict[torch.dtype, Tensor], weights: Flat, share: float) -> None:
+    for dtype, part in weights.parts().items():
+        pieces = (torch.split(each, CACHED) for each in (totals[dtype], part))
+        for total, piece in zip(*pieces, strict=True):
+            if dtype.is_floating_point:
+                total.add_(piece, alpha=share)
+            else:
+                torch.maximum(total, piece, out=total)
 
 
 def blend(old: Weights, new: Weights, keep: float) -> Weights:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,27 @@ def test_a_table_is_made_and_made_again_from_its_records(tmp_path: Path) -> None
     second = CliRunner().invoke(app, words)
     assert "2 runs: 2 done, 0 to do" in second.output
     assert (tmp_path / "table3.md").read_text() == text
+
+
+@pytest.mark.slow
+def test_processes_on_a_shared_folder_fill_a_table_together(tmp_path: Path) -> None:
+    words = ["reproduce", "table3", *TINY, "--out", str(tmp_path)]
+    words += ["--only", "isic18/uniform,semianagg"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "fedsemi", *words, "--shard", f"{part}/2"],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for part in (1, 2)
+    ]
+    outputs = [process.communicate(timeout=240)[0] for process in started]
+    assert all("1 runs: 0 done, 1 to do" in output for output in outputs), outputs
+    # Whoever was last has read the records of both.
+    again = CliRunner().invoke(app, words)
+    assert "2 runs: 2 done, 0 to do" in again.output
 
 
 def test_a_plan_runs_nothing(tmp_path: Path) -> None:

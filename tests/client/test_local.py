@@ -79,6 +79,27 @@ def test_momentum_can_be_forgotten(setup: Setup, make_client: Make) -> None:
     assert not any(key.startswith("momentum.") for key in memory)
 
 
+def test_nesterov_looks_ahead_along_the_momentum(
+    setup: Setup, make_client: Make
+) -> None:
+    # Gradient 1, rate 0.1, momentum 0.9, no decay on a head: 0.1 · (1 + 0.9) at first.
+    client = make_client(0, labeled=16)
+    for nesterov, momentum, step in (
+        (True, 0.9, 0.19),
+        (False, 0.9, 0.1),
+        (True, 0, 0.1),
+    ):
+        local = LocalTraining(lr_labeled=0.1, momentum=momentum, nesterov=nesterov)
+        student = setup.load(setup.model.build(0).state_dict())
+        before = student.head.bias.detach().clone()
+        optimizer = sgd(student, client, local, {})
+        student.head.bias.sum().backward()
+        optimizer.step()
+        assert (before - student.head.bias).tolist() == pytest.approx(
+            [step] * len(before)
+        )
+
+
 def test_the_second_visit_goes_on_from_the_memory(
     setup: Setup, make_client: Make
 ) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import importlib
 import inspect
+import re
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -18,92 +20,19 @@ import pytest
 pytest.importorskip("flwr")
 
 import fedsemi.deployment
+from fedsemi.deployment import flower_names
 from fedsemi.deployment.coordinator.front import FLEET, OPERATOR
+from fedsemi.deployment.flower_names import (
+    NAMES,
+    PUBLIC,
+    TRIED,
+    changed,
+    check_flower,
+)
+from fedsemi.errors import ConfigError
 
 _PACKAGE = Path(fedsemi.deployment.__file__).parent
-_PUBLIC = {
-    "flwr.app",
-    "flwr.clientapp",
-    "flwr.serverapp",
-    "flwr.serverapp.strategy",
-    "flwr.simulation",
-}
-INTERNALS = {
-    "flwr.common.constant": {
-        "ACCESS_TOKEN_KEY",
-        "ISOLATION_MODE_PROCESS",
-        "SYSTEM_TIME_TOLERANCE",
-        "SubStatus",
-        "TIMESTAMP_HEADER",
-        "TIMESTAMP_TOLERANCE",
-        "TRANSPORT_TYPE_GRPC_RERE",
-    },
-    "flwr.common.serde": {"fab_to_proto", "run_from_proto", "user_config_to_proto"},
-    "flwr.proto.control_pb2": {"RegisterNodeRequest", "StartRunRequest"},
-    "flwr.proto.message_pb2": {"ConfirmMessageReceivedRequest", "PullObjectRequest"},
-    "flwr.proto.runtime_pb2": {
-        "AcquireTaskRequest",
-        "PullAppMessagesRequest",
-        "PullTaskInputRequest",
-        "PullTaskInputResponse",
-        "PushTaskOutputRequest",
-    },
-    "flwr.supercore.app_utils": {"start_parent_process_monitor"},
-    "flwr.supercore.auth.typing": {"AccountInfo"},
-    "flwr.supercore.constant": {
-        "FLEET_HTTP_PUBLIC_KEY_HEADER",
-        "FLEET_HTTP_SIGNATURE_HEADER",
-        "TaskType",
-    },
-    "flwr.supercore.control": {"ControlHttpClient"},
-    "flwr.supercore.fab": {"Fab"},
-    "flwr.supercore.heartbeat": {"HeartbeatSender", "make_task_heartbeat_fn_http"},
-    "flwr.supercore.http_logging": {"get_uvicorn_log_config"},
-    "flwr.supercore.inflatable.inflatable_object": {
-        "get_object_body",
-        "get_object_head_values_from_object_content",
-        "iterate_object_tree",
-    },
-    "flwr.supercore.inflatable.inflatable_utils": {"inflate_object_from_contents"},
-    "flwr.supercore.interceptors": {
-        "RuntimeTokenHttpInterceptor",
-        "RuntimeVersionHttpInterceptor",
-        "SuperExecAuthHttpInterceptor",
-    },
-    "flwr.supercore.logger": {"console_handler"},
-    "flwr.supercore.primitives.asymmetric": {"public_key_to_bytes"},
-    "flwr.supercore.protobuf.client": {"ProtobufCall", "ProtobufRequestContext"},
-    "flwr.supercore.retry": {"RetryInvoker", "make_simple_http_retry_invoker"},
-    "flwr.supercore.run": {"Run"},
-    "flwr.supercore.runtime": {"RuntimeHttpClient"},
-    "flwr.supercore.task_identity": {"TaskIdentity"},
-    "flwr.superlink.auth_plugin": {"NoOpControlAuthnPlugin"},
-    "flwr.superlink.cli.flower_superlink": {"SuperLinkLifespan"},
-    "flwr.superlink.config_loader": {"SuperLinkLifespanConfig"},
-    "flwr.superlink.grid": {"HttpGrid"},
-    "flwr.superlink.grid.http_grid": {"HttpGrid"},
-    "flwr.superlink.main": {"create_app"},
-    "flwr.supernode.runtime.run_clientapp": {
-        "pull_task_input",
-        "push_message",
-        "push_task_output",
-    },
-}
-ATTRIBUTES = {
-    ("flwr.superlink.grid", "HttpGrid"): {"_connect", "_runtime_client"},
-    ("flwr.supercore.runtime", "RuntimeHttpClient"): {
-        "from_server_address",
-        "close",
-        "AcquireTask",
-        "PullTaskInput",
-        "PushTaskOutput",
-    },
-    ("flwr.supercore.control", "ControlHttpClient"): {"RegisterNode", "StartRun"},
-    ("flwr.supercore.heartbeat", "HeartbeatSender"): {"start", "stop", "is_running"},
-    ("flwr.superlink.auth_plugin", "NoOpControlAuthnPlugin"): {
-        "validate_tokens_in_metadata"
-    },
-}
+_ROOT = Path(__file__).parents[2]
 
 
 def _imported() -> Iterator[tuple[str, str, str]]:
@@ -115,33 +44,94 @@ def _imported() -> Iterator[tuple[str, str, str]]:
                     yield str(node.module), alias.name, path.name
 
 
-def test_the_list_of_internals_is_complete():
+def test_the_table_of_internals_is_complete():
     found: dict[str, set[str]] = {}
     for module, name, _ in _imported():
-        if module not in _PUBLIC:
+        if module not in PUBLIC:
             found.setdefault(module, set()).add(name)
-    assert found == INTERNALS
-
-
-@pytest.mark.parametrize("module", sorted(INTERNALS))
-def test_flower_still_has_what_we_import(module):
-    users = {name: who for of, name, who in _imported() if of == module}
-    try:
-        there = importlib.import_module(module)
-    except ImportError as error:
-        pytest.fail(f"Flower has no {module} any more, used by {users}: {error}")
-    gone = {
-        f"{n} (used by {users[n]})" for n in INTERNALS[module] if not hasattr(there, n)
+    listed = {
+        module: {path.split(".")[0] for path in wanted}
+        for module, wanted in NAMES.items()
     }
-    assert not gone, f"Flower's {module} has lost: {', '.join(sorted(gone))}"
+    assert found == listed
 
 
-@pytest.mark.parametrize("owner", sorted(ATTRIBUTES))
-def test_flower_still_has_the_attributes_that_we_use(owner):
-    module, name = owner
-    there = getattr(importlib.import_module(module), name)
-    gone = {each for each in ATTRIBUTES[owner] if not hasattr(there, each)}
-    assert not gone, f"Flower's {module}.{name} has lost: {', '.join(sorted(gone))}"
+@pytest.mark.parametrize("module", sorted(NAMES))
+def test_flower_still_has_what_we_import(module):
+    users = sorted({who for of, _, who in _imported() if of == module})
+    gone = [text for text in changed() if text.startswith(f"{module}.")]
+    gone += [text for text in changed() if text == f"{module} is gone"]
+    assert not gone, f"used by {', '.join(users)}: {'; '.join(gone)}"
+
+
+def test_the_connection_of_a_site_still_offers_eight_callbacks():
+    """`Courier` takes them by their order."""
+    from flwr.supernode.fleet_http_connection import http_request_response
+
+    source = inspect.getsource(http_request_response)
+    handed = source[source.index("            yield (") :].split(")")[0]
+    assert [
+        word.strip() for word in handed.split("(")[1].split(",") if word.strip()
+    ] == [
+        "node.node_id",
+        "receive",
+        "send",
+        "get_run",
+        "get_fab",
+        "pull_object",
+        "push_object",
+        "confirm_message_received",
+    ]
+
+
+def test_a_flower_that_was_tried_is_taken_without_looking(monkeypatch):
+    monkeypatch.setattr(flower_names, "version", lambda name: TRIED[-1])
+    monkeypatch.setattr(flower_names, "changed", lambda: pytest.fail("it has looked"))
+    check_flower()
+
+
+def test_an_untried_flower_that_has_all_names_is_taken(monkeypatch):
+    monkeypatch.setattr(flower_names, "version", lambda name: "9.9.0")
+    check_flower()
+
+
+def test_a_flower_that_lacks_a_name_is_refused_with_the_releases_tried(monkeypatch):
+    wanted = {
+        "flwr.app": {"Message": ("content", "nonsense"), "Nothing.at_all": ()},
+        "flwr.moved": {"x": ()},
+    }
+    monkeypatch.setattr(flower_names, "NAMES", wanted)
+    monkeypatch.setattr(flower_names, "version", lambda name: "9.9.0")
+    assert list(changed()) == [
+        "flwr.app.Message takes no nonsense",
+        "flwr.app.Nothing.at_all is gone",
+        "flwr.moved is gone",
+    ]
+    text = (
+        rf"FS5040 Flower 9\.9\.0 .*{re.escape(TRIED[0])}.*nonsense and 2 more; install"
+    )
+    with pytest.raises(ConfigError, match=text):
+        check_flower()
+
+
+def test_a_missing_flower_is_named_with_the_remedy(monkeypatch):
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(flower_names, "version", missing)
+    with pytest.raises(ConfigError, match=r"FS5004 .*pip install 'fedsemi\[flower\]'"):
+        check_flower()
+
+
+def test_the_pin_of_the_extra_and_the_releases_tried_agree():
+    project = tomllib.loads((_ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    (pin,) = project["optional-dependencies"]["flower"]
+    lowest, beyond = re.fullmatch(
+        r"flwr\[simulation\]>=([\d.]+),<([\d.]+)", pin
+    ).groups()
+    assert TRIED[0].startswith(lowest)
+    assert TRIED[-1].startswith(f"1.{int(beyond.split('.')[1]) - 1}.")
+    assert not [each for each in project["dependencies"] if "flwr" in each]
 
 
 def test_a_grid_still_opens_its_client_in_the_way_that_we_extend():
@@ -180,11 +170,3 @@ def test_the_routes_that_we_pass_are_routes_of_flower():
     # With keys, sites are registered by the coordinator, not by themselves.
     own = {"/v1/fleet/register-node", "/v1/fleet/unregister-node"}
     assert {route.path for route in fleet.routes} == FLEET | own
-
-
-def test_a_supernode_leaves_its_tasks_to_us_and_asks_for_our_secret():
-    from flwr.supernode.cli import flower_supernode
-
-    source = inspect.getsource(inspect.getmodule(flower_supernode))
-    assert '"--isolation"' in source
-    assert "add_superexec_auth_secret_args" in source

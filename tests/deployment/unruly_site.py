@@ -1,6 +1,6 @@
 """A site that misbehaves after its own checks; started in place of `warm_node`.
 
-python unruly_site.py spoil|hang|die HOME PORT …
+python unruly_site.py spoil|hang|die HOME SERVER …
 """
 
 from __future__ import annotations
@@ -10,14 +10,12 @@ import signal
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 
-from fedsemi.deployment import processes
 from fedsemi.deployment.codec import Order
 from fedsemi.deployment.site.desk import Desk
-from fedsemi.deployment.site.warm_node import run_node
+from fedsemi.deployment.site.warm_node import main
 from fedsemi.messages import Update
 
 _GIANT = 10_000_000
@@ -55,5 +53,4 @@ def die(desk: Desk, order: Order) -> Update:
 
 if __name__ == "__main__":
     Desk.carry_out = globals()[sys.argv[1]]  # type: ignore[method-assign]
-    processes.end_on_sigterm()
-    sys.exit(run_node(Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]))
+    sys.exit(main(sys.argv[2:]))

@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -145,6 +146,30 @@ def test_a_worker_that_ends_by_itself_is_not_taken_for_lack_of_memory(clients):
     ):
         run_once(method, engine)
     assert caught.value.code != "FS7101"
+
+
+@dataclass(frozen=True)
+class Waiting(SupervisedFedAvg):
+    """Its first client is not done before a file exists."""
+
+    sign: str = ""
+
+    def train(
+        self, task: Task, client: Client, memory: Memory
+    ) -> tuple[Update, Memory]:
+        while client.id == 0 and not Path(self.sign).exists():
+            time.sleep(0.01)
+        return super().train(task, client, memory)
+
+
+def test_an_answer_can_be_looked_at_while_others_still_learn(clients, tmp_path):
+    method = Waiting(SETUP, sign=f"{tmp_path / 'go'}")
+    with Workers(method, clients, 2) as engine:
+        state = method.init(SETUP.model.build(0).state_dict(), engine.clients())
+        answers = engine.arriving(method.plan(state))
+        first = next(answers)
+        (tmp_path / "go").touch()
+        assert [first.client, *(each.client for each in answers)] == [3, 0]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from fedsemi.errors import ConfigError
 from fedsemi.evidence.catalogue import Setting, setting
 from fedsemi.evidence.jobs import Plan, job_of, make_plan
 from fedsemi.evidence.profiles import Profile, read_profile
@@ -61,6 +64,26 @@ def test_a_whole_seed_comes_before_the_next(tiny: Profile, tmp_path: Path) -> No
         (2, "semianagg"),
         (2, "rscfed"),
     ]
+
+
+ARMS = ("uniform", "semianagg", "rscfed", "cbafed", "fedavg-semi")
+FIVE_ARMS = [setting("svhn", arm) for arm in ARMS]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 12])
+def test_shards_share_a_plan_out_each_job_to_one(count: int) -> None:
+    plan = make_plan(FIVE_ARMS, read_profile("smoke"), 2, Path("none"))
+    parts = [plan.shard(f"{index}/{count}").jobs for index in range(1, count + 1)]
+    assert sorted(job.key for part in parts for job in part) == sorted(
+        job.key for job in plan.jobs
+    )
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+@pytest.mark.parametrize("which", ["0/4", "5/4", "4", "a/b", "1/", "-1/2", "1/0"])
+def test_a_shard_that_is_none_is_refused(plan: Plan, which: str) -> None:
+    with pytest.raises(ConfigError, match="from 1/4 to 4/4"):
+        plan.shard(which)
 
 
 def test_what_begins_at_a_warm_up_keeps_its_stage_with_no_rounds(plan: Plan) -> None:

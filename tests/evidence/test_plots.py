@@ -27,7 +27,8 @@ def test_a_curve_is_the_mean_of_the_seeds_in_a_band_of_one_deviation(
     (plot,) = curves(tiny, record(0.2, 0.5), record(0.4, 0.5))
     (line,) = plot["series"]
     assert (plot["title"], plot["kind"], line["seeds"]) == ("A", "lines", 2)
-    assert line["xs"] == [0, 1] and line["values"] == [0.3, 0.5]
+    # One round of warm-up goes before.
+    assert line["xs"] == [1, 2] and line["values"] == [0.3, 0.5]
     assert line["low"] == [0.1586, 0.5] and line["high"] == [0.4414, 0.5]
 
 
@@ -43,7 +44,7 @@ def test_a_curve_begins_after_the_warm_up_and_skips_rounds_without_a_score(
     warm, rest = scores_of(0.1, stage=0), scores_of(0.5, None, 0.7)
     both = {key: warm[key] + rest[key] for key in warm}
     (plot,) = curves(tiny, {"rounds": both})
-    assert plot["series"][0]["xs"] == [0, 2]
+    assert plot["series"][0]["xs"] == [1, 3]
     assert plot["series"][0]["values"] == [0.5, 0.7]
 
 
@@ -52,7 +53,17 @@ def test_seeds_that_were_tested_in_other_rounds_count_where_they_were(
 ) -> None:
     (plot,) = curves(tiny, record(0.2, 0.4, 0.6), record(0.4))
     (line,) = plot["series"]
-    assert line["xs"] == [0, 1, 2] and line["values"] == [0.3, 0.4, 0.6]
+    assert line["xs"] == [1, 2, 3] and line["values"] == [0.3, 0.4, 0.6]
+
+
+def test_arms_with_and_without_a_warm_up_meet_at_equal_rounds_of_training(
+    tiny: Profile,
+) -> None:
+    lower = setting("isic18", "lower")
+    one_stage = {"rounds": scores_of(0.1, 0.2, 0.3, stage=0)}
+    evidence = evidence_of(tiny, {OURS: [record(0.5, 0.6)], lower: [one_stage]})
+    (plot,) = plots_of(Chart("curves", "A", (lower, OURS)), evidence)
+    assert [line["xs"] for line in plot["series"]] == [[0, 1, 2], [1, 2]]
 
 
 def test_a_curve_is_named_by_its_arm_and_what_is_special_about_its_data(

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from fedsemi.client.wire import check_declared
 from fedsemi.data.client import Client
 from fedsemi.method import Method
 from fedsemi.methods import METHODS
+from fedsemi.models.encoders import EncoderSpec
 from fedsemi.objectives.workbench import Setup
 from fedsemi.server.gate import Gate
 from fedsemi.state import ServerState
@@ -37,6 +39,8 @@ OWN_LOSS = {
     "orchestra": "labels only look on",
 }
 """Methods that do not read `local.loss`, and why."""
+SEES_PIXELS = {"fedbarlow", "orchestra"}
+"""Methods that look at nothing but views of their own, which are not kept."""
 IN_TURN = {"isofed", "fl2", "semifl"}
 """Methods whose wholly labeled clients learn in a phase of their own."""
 
@@ -111,3 +115,27 @@ def test_balanced_softmax_reaches_every_loss_on_labels(name, tiny_setup, make_cl
 
     same = torch.equal(head("cross-entropy"), head("balanced-softmax"))
     assert same == (name in OWN_LOSS)
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("blocks", [0, 1, "all"])
+def test_a_pretrained_encoder_serves_every_method(
+    name, blocks, tiny_setup, make_client, tmp_path
+):
+    file = tmp_path / "e.safetensors"
+    save_file(tiny_setup.model.build(5).encoder.state_dict(), file)
+    encoder = EncoderSpec(str(file), trained_blocks=blocks, adapter=4, cached_views=2)
+    model = replace(tiny_setup.model, encoder=encoder).located()
+    setup = replace(tiny_setup, model=model, features=tmp_path / "features")
+    clients = [make_client(0, 8, 0), make_client(1, 4, 6), make_client(2, 0, 8)]
+    method = METHODS[name](setup, **SMALL.get(name, {}))
+    state = one_round(method, clients)
+    assert state.round == 1
+    assert all(value.isfinite().all() for value in state.whole.values())
+    assert (tmp_path / "features").exists() == (
+        blocks != "all" and name not in SEES_PIXELS
+    )
+    if blocks == 0:  # what is averaged: nothing of the encoder
+        assert {key.split(".")[0] for key in state.weights} == {"encoder", "head"}
+        sent = [key for key in state.weights if key.startswith("encoder.")]
+        assert all(key.startswith("encoder.adapter.") for key in sent)

@@ -9,7 +9,7 @@ from fedsemi.models.copying import copied
 
 
 def build(name, seed=0):
-    width = None if name == "simple-cnn" else 8
+    width = 8 if name.startswith("resnet") else None
     return ModelSpec(name, 5, width=width).build(seed)
 
 

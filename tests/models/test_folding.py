@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from fedsemi.models import MODELS, ModelSpec
-from fedsemi.models.folding import folded
+from fedsemi.models.folding import folded, folded_once
 
 
 def trained(name):
     """Return a model whose batch norms are no longer the identity."""
-    width = None if name == "simple-cnn" else 8
+    width = 8 if name.startswith("resnet") else None
     model = ModelSpec(name, 5, width=width).build(0)
     generator = torch.Generator().manual_seed(1)
     for key, value in model.state_dict().items():
@@ -35,3 +35,8 @@ def test_folding_leaves_no_batch_norm_and_the_model_as_it_was():
     assert "BatchNorm2d" not in kinds
     for key, value in model.state_dict().items():
         assert torch.equal(value, before[key])
+
+
+def test_a_teacher_is_folded_once():
+    teacher = trained("resnet8")
+    assert folded_once(teacher) is folded_once(teacher)

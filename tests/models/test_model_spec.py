@@ -14,6 +14,7 @@ SPECS = [
     ModelSpec("resnet8", num_classes=3),
     ModelSpec("resnet8", num_classes=2, in_channels=1, width=8),
     ModelSpec("simple-cnn", num_classes=3),
+    ModelSpec("efficientnet-lite0", num_classes=3),
     ModelSpec("simple-cnn", num_classes=3, in_channels=1, image_size=28),
 ]
 each_spec = pytest.mark.parametrize("spec", SPECS, ids=str)
@@ -115,7 +116,7 @@ def test_unknown_model_names_the_nearest():
 
 
 def test_unknown_model_like_none_lists_all():
-    with pytest.raises(ConfigError, match="known are resnet18-cifar"):
+    with pytest.raises(ConfigError, match="known are efficientnet-lite0, resnet18"):
         ModelSpec("zzz", num_classes=10)
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from fedsemi.client.local import frozen
+from fedsemi.client.networks import frozen
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Batch, Client
 from fedsemi.models import Classifier, ModelSpec

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from fedsemi.client.local import frozen
+from fedsemi.client.networks import frozen
 from fedsemi.data.client import Batch, Client
 from fedsemi.messages import RELATION
 from fedsemi.models import Classifier

@@ -53,3 +53,18 @@ def test_balanced_softmax_changes_the_loss_of_a_skewed_client(
         student = bench.setup.model.build(0).eval()
         losses.append(Supervised(bench)(student, batch).item())
     assert losses[0] != losses[1]
+
+
+@pytest.mark.parametrize("view", ["weak", "clean"])
+def test_one_view_alone_is_learned_from_if_so_set(
+    view: str, make_bench: Callable[..., Workbench]
+) -> None:
+    bench, fresh = make_bench(labeled=6), make_bench(labeled=6)
+    student = bench.setup.model.build(0).eval()
+    batch = Batch(torch.arange(6), torch.empty(0).long())
+
+    loss = Supervised(bench, view)(student, batch)
+
+    images, labels = fresh.labeled(batch.labeled)
+    seen = getattr(fresh, view)(images)
+    assert loss.item() == F.cross_entropy(student(seen).logits, labels).item()

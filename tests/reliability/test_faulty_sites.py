@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,11 @@ import pytest
 import torch
 
 from fedsemi.config.experiment import load_config, make_experiment
-from fedsemi.engine import Engine
+from fedsemi.engine import Engine, WrappedEngine
 from fedsemi.engines import local_engine
 from fedsemi.engines.in_process import InProcess
 from fedsemi.errors import ProtocolError
-from fedsemi.messages import ClientInfo, Memory, Task, Update
+from fedsemi.messages import Answer, ClientInfo, Task, Update
 from fedsemi.server.gate import Check, Gate, gate_of
 from fedsemi.server.guard import Guard
 from fedsemi.server.rounds import run
@@ -35,23 +35,15 @@ CONTENT: dict[str, Any] = {
 }
 
 
-class Lossy:
+class Lossy(WrappedEngine):
     """An engine that loses replies."""
 
     def __init__(self, engine: Engine, loss: float, seed: int) -> None:
-        self._engine, self._loss, self._dice = engine, loss, random.Random(seed)
+        super().__init__(engine)
+        self._loss, self._dice = loss, random.Random(seed)
 
-    def clients(self) -> Sequence[ClientInfo]:
-        return self._engine.clients()
-
-    def memory(self, client: int) -> Memory:
-        return self._engine.memory(client)
-
-    def restore(self, memories: Mapping[int, Memory]) -> None:
-        self._engine.restore(memories)
-
-    def run(self, tasks: Sequence[Task]) -> Sequence[Update]:
-        updates = self._engine.run(tasks)
+    def run(self, tasks: Sequence[Task]) -> Sequence[Answer]:
+        updates = self.engine.run(tasks)
         return [u for u in updates if self._dice.random() >= self._loss]
 
 

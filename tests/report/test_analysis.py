@@ -6,22 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 from tests.data.pictures import make_site
 
+from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import make_experiment
-from fedsemi.report.analysis import federation_facts, subgroup_recall
+from fedsemi.report.analysis import Analysis, federation_facts
 from fedsemi.simulation.build import Simulation, build
-
-
-def test_each_subgroup_is_measured_apart() -> None:
-    probs = torch.eye(2)[[0, 0, 1, 1]]
-    labels = torch.tensor([0, 1, 1, 1])
-    women, men = subgroup_recall(probs, labels, ("f", "f", "m", "m"))
-    assert (women["group"], women["num"], women["accuracy"]) == ("f", 2, 0.5)
-    assert women["recall"] == (1.0, 0.0)
-    assert men["recall"] == (None, 1.0)
-    assert men["balanced_accuracy"] == 1.0
 
 
 @pytest.fixture
@@ -66,3 +56,33 @@ def test_a_simulation_has_no_sites_and_knows_all_classes(simulation) -> None:
     assert not facts["labeled_only"]
     assert all("site" not in own for own in facts["clients"].values())
     assert sum(sum(own["class_count"]) for own in facts["clients"].values()) == 160
+
+
+def test_a_coordinator_with_test_images_judges_its_last_model(
+    simulation: Simulation, tmp_path: Path
+) -> None:
+    plan = Blueprint(
+        simulation.experiment,
+        simulation.model,
+        simulation.views,
+        simulation.class_names,
+    )
+    weights = plan.initial_weights()
+    analysis = Analysis(tmp_path, plan, simulation.dataset.test)
+    analysis.finish(weights)
+    found = json.loads((tmp_path / "evaluation.json").read_text())
+    assert found["test"]["scores"]["num"] == len(simulation.dataset.test)
+    assert "confusion" in json.loads((tmp_path / "analysis.json").read_text())
+
+
+def test_a_coordinator_without_test_images_judges_nothing(
+    simulation: Simulation, tmp_path: Path
+) -> None:
+    plan = Blueprint(
+        simulation.experiment,
+        simulation.model,
+        simulation.views,
+        simulation.class_names,
+    )
+    Analysis(tmp_path, plan).finish(plan.initial_weights())
+    assert not (tmp_path / "evaluation.json").exists()

@@ -74,8 +74,8 @@ def test_the_pictures_are_the_images_that_the_records_point_at(real_run: Path) -
 def test_what_is_unlabeled_is_chosen_without_the_truth(real_run: Path) -> None:
     experiment = make_experiment(read_run(real_run).config)
     weights = read_weights(real_run / MODEL)
-    known = model_facts(build(experiment), weights)
-    blind = model_facts(without_oracle(build(experiment)), weights)
+    known, _ = model_facts(build(experiment), weights)
+    blind, _ = model_facts(without_oracle(build(experiment)), weights)
     assert known["least_sure"] == blind["least_sure"]
 
 

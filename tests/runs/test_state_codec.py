@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from fedsemi.errors import StorageError
-from fedsemi.runs.state_codec import apart, decode, decode_tensors, encode
+from fedsemi.runs.state_codec import decode, decode_tensors, encode
 
 
 @dataclass(frozen=True)
@@ -129,12 +129,3 @@ def test_tensors_are_kept_without_their_gradient() -> None:
     tensors: dict[str, Tensor] = {}
     encode({"w": torch.ones(1, requires_grad=True)}, tensors)
     assert not tensors["state.w"].requires_grad
-
-
-def test_tensors_that_share_memory_are_set_apart_and_others_not_copied() -> None:
-    base = torch.arange(4)
-    given = {"a": base, "b": base[:2], "c": torch.ones(2)}
-    found = apart(given)
-    assert all(torch.equal(found[name], given[name]) for name in given)
-    assert found["a"].data_ptr() == base.data_ptr() != found["b"].data_ptr()
-    assert found["c"].data_ptr() == given["c"].data_ptr()

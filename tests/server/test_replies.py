@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,11 +14,13 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from fedsemi.contributions import by_diversity
+from fedsemi.flat import Flat
 from fedsemi.messages import CLASS_COUNT, DIVERSITY, ClientInfo, Update
 from fedsemi.method import Statistic
 from fedsemi.server.gate import Gate
 from fedsemi.server.guard import Guard
 from fedsemi.server.guard_state import Evidence
+from fedsemi.server.replies import step_length
 from fedsemi.state import GateState
 
 from .honest_replies import (
@@ -127,6 +130,29 @@ def test_malformed_reply_is_dropped_with_its_code(name: str) -> None:
     found = check([*REPLIES[:3], mutate(REPLIES[3]), *REPLIES[4:]])
     assert [each.code for each in found.dropped] == [code]
     assert [update.client for update in found.updates] == [0, 1, 2, 4, 5, 6]
+
+
+@pytest.mark.parametrize("name", MUTATORS)
+def test_a_reply_in_one_block_is_refused_for_the_same_reason(name: str) -> None:
+    update = MUTATORS[name][1](REPLIES[1])
+    try:
+        in_one_block = replace(update, weights=Flat.of(update.weights))
+    except (AttributeError, KeyError, RuntimeError, TypeError):
+        pytest.skip("cannot be laid out as one block")
+    told, also = (check([each]).dropped for each in (update, in_one_block))
+    assert [str(each) for each in told] == [str(each) for each in also]
+
+
+def test_the_length_of_a_step_is_that_of_its_entries() -> None:
+    update, task = REPLIES[1], TASKS[1]
+    entries = [
+        float(torch.linalg.vector_norm(update.weights[key] - old, dtype=torch.double))
+        for key, old in task.weights.items()
+        if old.is_floating_point()
+    ]
+    expected = math.sqrt(sum(each**2 for each in entries))
+    assert step_length(update.weights, task.weights) == expected
+    assert step_length(Flat.of(update.weights), Flat.of(task.weights)) == expected
 
 
 def test_what_a_reply_calls_its_entries_is_not_printed_raw() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from fedsemi.client.findings import held_out_accuracy
 from fedsemi.config.experiment import make_experiment
 from fedsemi.contributions import by_supervision
 from fedsemi.data.client import Client
+from fedsemi.engine import Engine
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import ClientInfo, Findings, Memory, Task, Update
 from fedsemi.method import Method
@@ -58,11 +59,14 @@ class Toy(Method[ServerState]):
         return state.advanced(state.mixed(updates, shares), updates, shares)
 
 
-class Flaky:
+class Flaky(Engine):
     """An engine that loses or changes replies as a function says."""
 
     def __init__(self, spoil: Callable[[Update], Update | None]) -> None:
         self._spoil = spoil
+
+    def absent(self, round):
+        return {}
 
     def clients(self) -> Sequence[ClientInfo]:
         return CLIENTS
@@ -73,6 +77,9 @@ class Flaky:
 
     def memory(self, client: int) -> Memory:
         return {}
+
+    def restore(self, memories: Mapping[int, Memory]) -> None:
+        pass
 
 
 def rounds_of(

@@ -24,11 +24,11 @@ _MEAN = "methods/averaging.py:Averaging"
 _SEMIANAGG = "methods/semianagg.py:SemiAnAgg.contributions"
 ASKING = (
     Step(_LOOP, by=_STAGE),
-    Step("server/rounds.py:joined", by=_LOOP),
+    Step("server/members.py:with_members", by=_LOOP),
     Step(_ROUND, by=_LOOP),
     Step(f"{_MEAN}.plan", by=_ROUND),
     Step("server/gate.py:Gate.admitted", by=_ROUND),
-    Step("engine.py:Engine.run", by=_LOOP),
+    Step("engine.py:Engine.arriving", by=_LOOP),
 )
 LEARNING = (
     Step(

@@ -27,6 +27,11 @@ A config has one `[[stages]]` for each stage, one after the other. `stages.0` is
 first in `--set`. A stage takes the settings of its [method](#settings-of-methods) \
 as well.
 """
+_MEMBERSHIP = """\
+One entry for each site that does not take part in all rounds, `membership.0` being \
+the first in `--set`; see [sites that come and go](coming-and-going.md).
+"""
+_LISTS = {"membership": _MEMBERSHIP, "stages": _STAGES}
 _METHODS = """\
 They stand in `[[stages]]` beside `method` and `rounds`. `fedsemi methods NAME` says \
 what a method sends.
@@ -42,7 +47,7 @@ def page() -> str:
     lines = [_OPENING]
     for section, found in sections():
         lines += [f"## {_title(section)}", ""]
-        lines += [_STAGES] if section == "stages" else []
+        lines += [_LISTS[section]] if section in _LISTS else []
         lines += _table(found)
     lines += ["## Settings of methods", "", _METHODS]
     for name, method in sorted(METHODS.items()):
@@ -54,7 +59,8 @@ def page() -> str:
 
 
 def _title(section: str) -> str:
-    brackets = f"[[{section}]]" if section == "stages" else f"[{section}]"
+    several = section in ("membership", "stages")
+    brackets = f"[[{section}]]" if several else f"[{section}]"
     return f"`{brackets}`" if section else "Top of the config"
 
 

@@ -9,42 +9,44 @@ import typer
 from rich.table import Table
 
 from fedsemi.cli.options import DataDir, Overrides
-from fedsemi.config.experiment import load_config, make_experiment
+from fedsemi.config.experiment import Experiment, load_config, make_experiment
 from fedsemi.engines.in_process import one_thread
-from fedsemi.errors import CannotCreate, StorageError
+from fedsemi.errors import StorageError
 from fedsemi.messages import Weights
 from fedsemi.report.run import read_run
-from fedsemi.runs.folder import MODEL
+from fedsemi.runs.folder import MODEL, read_json
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import read_weights
 from fedsemi.text.screen import Screen
+from fedsemi.valuation.audit_plot import save_plot
+from fedsemi.valuation.audit_record import is_record, record_of, write_record
+from fedsemi.valuation.audit_words import verdict, where
+from fedsemi.valuation.update_space import Place
 from fedsemi.valuation.weight_audit import FACTS, Audit, audit
-
-_SLIGHT = 0.02
-"""Shares that move less of the mean than this are as good as equal."""
-_MOSTLY = 0.8
-"""R² from which a plain number may stand for the shares."""
 
 
 def audit_weights(
     source: Annotated[
-        Path, typer.Argument(help="A finished run, or a config, which is run first.")
+        Path,
+        typer.Argument(help="A finished run; a config or an audit, run first."),
     ],
     overrides: Overrides = None,
     rounds: Annotated[
         int, typer.Option(min=1, help="Rounds that are played and looked at.")
     ] = 3,
-    out: Annotated[Path, typer.Option(help="Where the plot goes.")] = Path(
-        "weights.png"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="Where the plot goes, the record beside it.")
+    ] = Path("weights.png"),
     data_dir: DataDir = None,
 ) -> None:
     """Say how a method weighs sites: how unequally, by what, and with what gain.
 
     Rounds of the last stage are played from the trained model on. Equal shares are
     those in which sites of one kind (labeled, unlabeled, both) count alike; the same
-    updates are averaged with the method's shares and with these, and both are tested.
+    updates are averaged with the method's shares and with these, both are tested, and
+    the difference of the two steps is looked up: in which layers, which classes of the
+    head, and towards whom. The record is a small file; an audit of it repeats it.
 
     Example: fedsemi audit-weights runs/demo/semianagg --rounds 5
     """
@@ -53,9 +55,14 @@ def audit_weights(
     with one_thread():
         found = audit(simulation, weights, rounds)
     console.print(_table(found))
-    save_plot(found, out)
+    if found.place is not None:
+        console.print(_places(found.place))
+    save_plot(found, simulation.class_names, out)
+    record = out.with_suffix(".json")
+    write_record(record, record_of(found, simulation))
     console.print(verdict(found), soft_wrap=True)
-    console.print(f"saved {out}", soft_wrap=True)
+    console.print(where(found.place, simulation.class_names), soft_wrap=True)
+    console.print(f"saved {out} and {record}", soft_wrap=True)
 
 
 def _trained(
@@ -67,7 +74,7 @@ def _trained(
             raise StorageError(f"'{source}' has no trained model yet; let it end")
         content = make_experiment(read_run(source).config)
         return build(content, data_dir), read_weights(source / MODEL)
-    simulation = build(load_config(source, overrides), data_dir)
+    simulation = build(_experiment(source, overrides), data_dir)
     weights = simulation.initial_weights()
     with one_thread():
         for step in run_simulation(simulation):
@@ -77,27 +84,11 @@ def _trained(
     return simulation, weights
 
 
-def verdict(found: Audit) -> str:
-    """Say in a sentence what to do about the shares."""
-    moved = f"{found.method} moves {found.moved:.1%} of the mean away from equal shares"
-    ahead = sum(
-        a > b for a, b in zip(found.accuracy, found.equal_accuracy, strict=True)
-    )
-    rounds = len(found.accuracy)
-    gained = (
-        f"they were worth {100 * found.gain:+.2f} points of accuracy within a round "
-        f"(ahead in {ahead} of {rounds})"
-    )
-    if found.moved < _SLIGHT:
-        return f"{moved}: equal shares would do as well; {gained}."
-    best = max(FACTS, key=lambda fact: found.explained(fact) or 0.0)
-    alone = found.explained(best) or 0.0
-    if alone >= _MOSTLY:
-        told = f"{best} alone explains {alone:.0%} of that: weigh by it, it is simpler"
-    else:
-        every = found.explained(*FACTS) or 0.0
-        told = f"presence, counts and size explain {every:.0%} of that together"
-    return f"{moved}; {told}; {gained}."
+def _experiment(source: Path, overrides: list[str]) -> Experiment:
+    """Read a config, or that of an earlier audit."""
+    if source.suffix == ".json" and source.is_file() and is_record(source):
+        return make_experiment(read_json(source)["config"])
+    return load_config(source, overrides)
 
 
 def _table(found: Audit) -> Table:
@@ -111,41 +102,16 @@ def _table(found: Audit) -> Table:
     return table
 
 
+def _places(place: Place) -> Table:
+    table = Table(box=None, header_style="dim", padding=(0, 1))
+    table.add_column("where shares move the step", no_wrap=True)
+    for name in ("of the equal step", "of all that is moved"):
+        table.add_column(name, justify="right")
+    for group, moved in place.moved.items():
+        table.add_row(group, f"{moved:.1%}", f"{place.part[group]:.0%}")
+    table.add_row("all layers", f"{place.whole:.1%}", "")
+    return table
+
+
 def _shown(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
-
-
-def save_plot(found: Audit, path: Path) -> None:
-    """Draw relative shares over counts, and both accuracies round by round."""
-    # Imported here, so that commands which draw nothing start sooner.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    left, right = figure.subplots(1, 2)
-    rows = [row for row in found.rows if row.equal > 0]
-    clients = sorted({row.client for row in rows})
-    for client in clients:
-        own = [row for row in rows if row.client == client]
-        relative = [row.share / row.equal for row in own]
-        left.plot([row.counts for row in own], relative, "o", label=str(client))
-    left.axhline(1, color="0.6", linewidth=1, zorder=0)
-    left.set_xlabel("labels and confident pseudo-labels of a client")
-    left.set_ylabel("share, in equal shares")
-    left.set_ylim(bottom=0)
-    if len(clients) <= 10:
-        left.legend(title="client", fontsize=7, title_fontsize=7, ncols=2)
-    numbers = range(1, len(found.accuracy) + 1)
-    shown = (("its shares", found.accuracy), ("equal shares", found.equal_accuracy))
-    for name, values in shown:
-        right.plot(numbers, [100 * each for each in values], "o-", label=name)
-    right.set_xticks(list(numbers))
-    right.set_xlabel("round, from the trained model on")
-    right.set_ylabel("accuracy of the mean, %")
-    right.legend()
-    figure.suptitle(f"{found.method}: {found.moved:.1%} of the mean is moved")
-    try:
-        figure.savefig(path, dpi=130)
-    except (OSError, ValueError) as error:
-        raise CannotCreate(f"cannot write the plot {path}: {error}") from error

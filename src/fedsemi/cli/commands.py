@@ -88,6 +88,12 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "gain.",
         ),
         Entry(
+            "evaluate",
+            "evaluate:evaluate",
+            "Test a model on labeled pictures: intervals, calibration, thresholds, "
+            "subgroups.",
+        ),
+        Entry(
             "predict",
             "use:predict",
             "Classify the pictures of a folder; prints CSV with file, class, "
@@ -133,6 +139,12 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "folder.",
         ),
         Entry(
+            "encoder",
+            "encoder:encoder",
+            "Turn pickled weights of an encoder into safetensors, without running "
+            "them.",
+        ),
+        Entry(
             "datasets",
             "datasets:datasets",
             "List the data sets, show one, or download it: fedsemi datasets get NAME.",
@@ -158,6 +170,11 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "reproduce",
             "evidence:reproduce",
             "Make a table or figure of the paper again, with error bars.",
+        ),
+        Entry(
+            "benchmark",
+            "benchmark:benchmark",
+            "Compare methods under a card: scores, ranks and cost on the same data.",
         ),
         Entry(
             "attack",
@@ -221,7 +238,41 @@ PANELS: dict[str, tuple[Entry, ...]] = {
                     "site:egress",
                     "Say what a plan takes away from a site, or what has left it.",
                 ),
+                Entry(
+                    "pause",
+                    "standing:pause",
+                    "Be away for a while: the rounds go on without this site, its "
+                    "memory stays.",
+                ),
+                Entry(
+                    "return",
+                    "standing:come_back",
+                    "Take part again after a pause; who has left needs its "
+                    "coordinator, too.",
+                ),
+                Entry(
+                    "leave",
+                    "standing:leave",
+                    "Leave the federation for good; a running `fedsemi site` says so "
+                    "and ends.",
+                ),
             ),
+        ),
+        Entry(
+            "members",
+            "members:members",
+            "List the sites of a federation: enrolled, away, left or retired.",
+        ),
+        Entry(
+            "admit",
+            "members:admit",
+            "Let a site join a federation, also one that is running; nothing is "
+            "restarted.",
+        ),
+        Entry(
+            "retire",
+            "members:retire",
+            "Do without a site from the next round on, and refuse its key at the door.",
         ),
         Entry(
             "agree",

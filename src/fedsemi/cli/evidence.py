@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ from rich.console import Console
 
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides, Workers
 from fedsemi.data.datasets import compact_file
-from fedsemi.evidence.catalogue import Artifact, find, only
+from fedsemi.evidence.catalogue import find, only
 from fedsemi.evidence.compare import comparison_of, read_own
 from fedsemi.evidence.dry_check import dry_check
 from fedsemi.evidence.estimate import Clock
@@ -39,6 +39,15 @@ Probe = Annotated[bool, typer.Option(help="Time a few rounds for the estimate.")
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, mps.")]
 
 
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        metavar="I/N",
+        help="Do only the I-th of N parts; N processes on a shared folder do it all.",
+    ),
+]
+
+
 def reproduce(
     names: Annotated[
         list[str],
@@ -59,6 +68,7 @@ def reproduce(
     device: Device = "cpu",
     plan_only: PlanOnly = False,
     probe: Probe = True,
+    shard: Shard = None,
 ) -> None:
     """Make a table or figure of the paper again, with error bars.
 
@@ -69,6 +79,8 @@ def reproduce(
     --only takes lists: --only svhn,isic18/lower,upper,semianagg
 
     Example: fedsemi reproduce table1 --profile small --seeds 3 --only svhn
+
+    Example: fedsemi reproduce table1 --shard $SLURM_ARRAY_TASK_ID/8
     """
     source = read_profile(profile, overrides or []).with_published(data_dir)
     everything = CATALOGUE | QUESTIONS
@@ -78,17 +90,21 @@ def reproduce(
     known = [each for each in everything.values() if source.covers(each.settings)]
     wanted = [each for artifact in artifacts for each in artifact.settings]
     folder, count = out or Path("results") / profile, seeds or source.seeds
-    plan = make_plan(only(wanted, pattern), source, count, folder)
+    plan = make_plan(only(wanted, pattern), source, count, folder).shard(shard)
     console = Screen()
     cores = workers or available_cores()
     runner = Runner(plan, profile, cores, console, data_dir, device)
-    _print(console, *partition_lines(source, plan), *data_lines(source, plan, data_dir))
+    say(console, *partition_lines(source, plan), *data_lines(source, plan, data_dir))
     if profile == "paper" and plan_only:
         # What is meant for a GPU is not probed on whatever this machine has.
-        _print(console, _number_of_runs(plan), *dry_check(plan))
+        say(console, _number_of_runs(plan), *dry_check(plan))
         return
-    # The page always has everything that is known, whatever is run this time.
-    _carry_out(runner, known, source, count, plan_only, probe)
+
+    def finish(evidence: Evidence) -> Path:
+        # The page always has everything that is known, whatever is run this time.
+        return write_all(folder, known, evidence)
+
+    carry_out(runner, source, count, plan_only, probe, finish)
 
 
 def partition_lines(source: Profile, plan: Plan) -> Iterator[str]:
@@ -147,19 +163,29 @@ def compare(
     artifact = comparison_of(source, [name.strip() for name in methods.split(",")])
     folder = out or Path("results") / "compare" / source.name
     plan = make_plan(artifact.settings, source, max(seeds, 1), folder)
-    cores = workers or available_cores()
-    runner = Runner(plan, source.name, cores, Screen(), data_dir, device)
-    _carry_out(runner, [artifact], source, max(seeds, 1), plan_only, probe)
+    cores, console = workers or available_cores(), Screen()
+    runner = Runner(plan, source.name, cores, console, data_dir, device)
+
+    def finish(evidence: Evidence) -> Path:
+        page = write_all(folder, [artifact], evidence)
+        show(artifact, evidence, console)
+        return page
+
+    carry_out(runner, source, max(seeds, 1), plan_only, probe, finish)
 
 
-def _carry_out(
+def carry_out(
     runner: Runner,
-    artifacts: Sequence[Artifact],
     source: Source,
     seeds: int,
     plan_only: bool,
     probe: bool,
+    finish: Callable[[Evidence], Path | None],
 ) -> None:
+    """Show a plan and carry it out; `finish` writes what there is, also when stopped.
+
+    It returns the page that it wrote, if it wrote one.
+    """
     folder, console = runner.plan.folder, runner.console
     records = read_records(folder)
     runner = replace(runner, forecast=Forecast(runner.plan, records))
@@ -169,15 +195,13 @@ def _carry_out(
     try:
         runner.run(_telling(runner, console))
     finally:
-        evidence = Evidence(source, seeds, read_records(folder))
-        page = write_all(folder, artifacts, evidence)
-        for artifact in artifacts:
-            if artifact.own:
-                show(artifact, evidence, console)
-        console.print(f"tables and plots: {page}", soft_wrap=True)
+        page = finish(Evidence(source, seeds, read_records(folder)))
+        if page is not None:
+            console.print(f"tables and plots: {page}", soft_wrap=True)
 
 
-def _print(console: Console, *lines: str) -> None:
+def say(console: Console, *lines: str) -> None:
+    """Print lines as they are."""
     for line in lines:
         console.print(line, soft_wrap=True, highlight=False, markup=False)
 
@@ -191,7 +215,7 @@ def _number_of_runs(plan: Plan) -> str:
 
 
 def _show_plan(plan: Plan, clock: Clock, console: Console, probe: bool) -> None:
-    _print(console, _number_of_runs(plan))
+    say(console, _number_of_runs(plan))
     if not plan.todo:
         return
     seconds, forecast = clock.seconds_left(probe), clock.runner.forecast
@@ -214,7 +238,7 @@ def _telling(runner: Runner, console: Console) -> Callable[[Job, Record], None]:
         rest = f"; about {duration(left)} left" if left else ""
         accuracy = score(record, "accuracy") or 0.0
         balanced = score(record, "balanced_accuracy") or 0.0
-        _print(
+        say(
             console,
             f"[{len(plan.done)}/{len(plan.jobs)}] {job.setting.label} seed {job.seed}: "
             f"Acc {accuracy:.1f} B-Acc {balanced:.1f}, {duration(record['seconds'])}"

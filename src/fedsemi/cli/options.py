@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Annotated
 
 import typer
-
-from fedsemi.errors import ConfigError
 
 ConfigPath = Annotated[
     Path, typer.Argument(help="A TOML file, see configs/.", show_default=False)
@@ -38,9 +35,7 @@ Workers = Annotated[
 
 
 def require_flower() -> None:
-    """Say what is missing if Flower is not installed."""
-    if importlib.util.find_spec("flwr") is None:
-        raise ConfigError(
-            "this needs Flower; install it with: pip install 'fedsemi[flower]'",
-            code="FS5004",
-        )
+    """Say what is missing if Flower is not installed, or is another one."""
+    from fedsemi.deployment.flower_names import check_flower
+
+    check_flower()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +28,9 @@ from fedsemi.runs.records import Step
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.text.printable import typed
-from fedsemi.text.screen import Screen, warn
+from fedsemi.text.screen import Screen, tell, warn
+from fedsemi.use.evaluation_tables import lines_of
+from fedsemi.use.mlflow_sink import require_mlflow, told_to_mlflow
 from fedsemi.use.progress import client_table, duration
 from fedsemi.use.resuming import config_of, refuse_coordinators_run, refuse_flower_run
 from fedsemi.use.session import available_cores, record_run
@@ -104,9 +107,22 @@ def run(
     live: Annotated[
         bool, typer.Option("--live", help="Show the run in the browser meanwhile.")
     ] = False,
+    mlflow: Annotated[
+        bool,
+        typer.Option(
+            "--mlflow", help="Log rounds to the server that MLFLOW_TRACKING_URI names."
+        ),
+    ] = False,
     engine: Annotated[
         Engine, typer.Option(help="This machine's workers, or Flower's simulation.")
     ] = Engine.local,
+    ray_address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="With --engine flower: a Ray cluster that sees the folder of the run.",
+        ),
+    ] = None,
 ) -> None:
     """Run an experiment and keep its record.
 
@@ -121,7 +137,16 @@ def run(
     Example: fedsemi run --labels-only runs/short
     """
     if labels_only is not None:
-        if config or overrides or out or resume or fork or live or engine != "local":
+        if (
+            config
+            or overrides
+            or out
+            or resume
+            or fork
+            or live
+            or mlflow
+            or (engine != "local")
+        ):
             raise ConfigError(
                 "--labels-only DIR takes all settings from the run in DIR; leave the "
                 "others away, but for --workers and --data-dir",
@@ -129,6 +154,11 @@ def run(
             )
         run_labels_only(labels_only, workers, data_dir)
         return
+    if ray_address is not None and engine is not Engine.flower:
+        raise ConfigError(
+            "--ray-address is for --engine flower; add that, or leave it away",
+            code="FS4107",
+        )
     if resume is not None and not fork:
         refuse_coordinators_run(resume)
     source = config or (resume and config_of(resume))
@@ -137,6 +167,8 @@ def run(
     title = (resume if resume and config is None else source.with_suffix("")).name
     out = _folder_of(source, out, resume, fork)
     console = Screen()
+    if mlflow:
+        require_mlflow()
     simulation = build(load_config(source, overrides or []), data_dir)
     if resume is None:
         folder = RunFolder.new(out, simulation, overwrite)
@@ -152,16 +184,21 @@ def run(
 
         def watch(steps: Iterator[Step]) -> Result:
             every = checkpoint_every
+            if mlflow:
+                steps = told_to_mlflow(steps, out, partial(tell, console))
             return record_run(folder, simulation, steps, title, console, every, cores)
 
         if engine is Engine.flower:
-            last, summary = _on_flower(simulation, folder, watch)
+            last, summary = _on_flower(simulation, folder, watch, ray_address)
         else:
             refuse_flower_run(folder)
             last, summary = watch(run_simulation(simulation, cores, folder.start))
     if last is not None:
         console.print(client_table(last.record))
-    console.print(_result_table(summary, read_run(out)))
+    recorded = read_run(out)
+    console.print(_result_table(summary, recorded))
+    for line in lines_of(recorded.evaluation) if recorded.evaluation else ():
+        tell(console, line)
     console.print(f"{duration(summary['seconds'])}; records in {out}", soft_wrap=True)
     tell_of(out, console, data_dir)
 
@@ -187,9 +224,11 @@ def _continued(
         raise Mismatch(f"{error.args[0]}{told}", error.code) from None
 
 
-def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Result:
+def _on_flower(
+    simulation: Simulation, folder: RunFolder, watch: Watch, ray_address: str | None
+) -> Result:
     require_flower()
-    from fedsemi.deployment.one_machine.simulate import run_on_ray
+    from fedsemi.deployment.one_machine.simulate import Cluster, run_on_ray
 
     if folder.start is not None:
         raise ConfigError(
@@ -197,7 +236,9 @@ def _on_flower(simulation: Simulation, folder: RunFolder, watch: Watch) -> Resul
             "--overwrite, or run it with --engine local",
             code="FS4110",
         )
-    return run_on_ray(simulation, watch)
+    # The machines of a cluster share the folder of the run, not each other's /tmp.
+    cluster = ray_address and Cluster(ray_address, folder.path.absolute())
+    return run_on_ray(simulation, watch, cluster or None)
 
 
 def _folder_of(source: Path, out: Path | None, resume: Path | None, fork: bool) -> Path:

@@ -10,10 +10,12 @@ from typing import Annotated
 import typer
 
 from fedsemi.cli.see import RunPath
+from fedsemi.errors import ConfigError
 from fedsemi.report.run import read_run
 from fedsemi.storage import make_folder, write_whole
 from fedsemi.text.screen import Screen, say
 from fedsemi.use import exports
+from fedsemi.use.mlflow_sink import save_mlflow
 from fedsemi.use.predict import Predictions, predictions
 from fedsemi.use.unsure import unsure_page
 
@@ -25,6 +27,8 @@ class Format(StrEnum):
     torch = "torch"
     csv = "csv"
     tensorboard = "tensorboard"
+    mlflow = "mlflow"
+    card = "card"
 
 
 def export(
@@ -37,12 +41,22 @@ def export(
     """Write the model for use without fedsemi, or the record for other tools.
 
     onnx and torch take bytes [N, channels, size, size] and give probabilities; csv and
-    tensorboard are folders.
+    tensorboard are folders; mlflow goes to the server that MLFLOW_TRACKING_URI names;
+    card says what people should know of the model.
 
     Example: fedsemi export runs/demo/semianagg --format onnx --out model.onnx
     """
     found = read_run(run)
-    default = {"onnx": "model.onnx", "torch": "model.pt2"}.get(format, format)
+    files = {"onnx": "model.onnx", "torch": "model.pt2", "card": "model-card.md"}
+    default = files.get(format, format)
+    if format is Format.mlflow:
+        if out is not None:
+            raise ConfigError(
+                "mlflow goes where MLFLOW_TRACKING_URI says; leave --out away",
+                code="FS4107",
+            )
+        Screen().print(f"logged to {save_mlflow(found)}", soft_wrap=True)
+        return
     target = out or run / default
     make_folder(target.parent)
     {
@@ -50,6 +64,7 @@ def export(
         Format.torch: exports.save_torch,
         Format.csv: exports.save_csv,
         Format.tensorboard: exports.save_tensorboard,
+        Format.card: exports.save_card,
     }[format](found, target)
     Screen().print(f"saved {target}", soft_wrap=True)
 

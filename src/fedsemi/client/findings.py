@@ -21,6 +21,7 @@ from fedsemi.client.evaluate import predict
 from fedsemi.data.augment import Views
 from fedsemi.data.dataset import ImageSet
 from fedsemi.messages import Findings, Task, Update, Weights
+from fedsemi.objectives.cached_views import CachedViews
 from fedsemi.objectives.calibration import (
     EDGES,
     Calibration,
@@ -172,8 +173,8 @@ class Validator:
         """Predict the held-out images, [N, C]."""
         setup = self.setup
         model = setup.load(weights)
-        images = self.held_out.images
-        return predict(model, images, setup.views, device=setup.device)
+        images = setup.shown(self.held_out.images)
+        return predict(model, images, setup.seen, device=setup.device)
 
     def validate(self, weights: Weights, seed: int = 0) -> Validation:
         """Measure a model; the seed is that of the weak views."""
@@ -183,8 +184,9 @@ class Validator:
         """Count what a model finds; the seed is that of the weak views."""
         setup, labels = self.setup, self.held_out.labels
         model = setup.load(weights)
-        images, views = self.held_out.images, _WeakViews(setup.views, Streams(seed))
-        clean = predict(model, images, setup.views, device=setup.device)
+        images = setup.shown(self.held_out.images)
+        views = _WeakViews(setup.seen, Streams(seed))
+        clean = predict(model, images, setup.seen, device=setup.device)
         weak = predict(model, images, views, device=setup.device)
         # Bounded for impossible answers.
         losses = F.nll_loss(
@@ -207,7 +209,7 @@ class Validator:
 class _WeakViews:
     """Shows weak views where `predict` asks for clean ones."""
 
-    views: Views
+    views: Views | CachedViews
     streams: Streams
 
     def clean(self, images: Tensor, /) -> Tensor:

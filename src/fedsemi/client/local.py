@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from fedsemi.client.networks import networks
 from fedsemi.data.client import Batch, Client, batches
 from fedsemi.messages import Memory, Task, Update, Weights
 from fedsemi.models import Classifier
-from fedsemi.models.copying import copied
 from fedsemi.objectives.base import Objective
 from fedsemi.objectives.workbench import LocalTraining, Parts, Setup, Workbench
 from fedsemi.seeds import Streams
@@ -39,8 +39,7 @@ def answer(
     Returns the update, which is all that leaves the client, and its new memory.
     """
     bench = Workbench(client, setup, Streams(task.seed))
-    student = setup.load(task.weights, parts)
-    teacher = frozen(copied(student))
+    student, teacher = networks(setup, task.weights, parts)
     objective = recall(make(bench), memory).to(setup.device)
     optimizer = sgd(student, client, setup.local, memory)
     if tune is not None:
@@ -93,11 +92,6 @@ def learn(
         yield float(total) / max(steps, 1)
 
 
-def frozen(model: Classifier) -> Classifier:
-    """Put a model in test mode and stop its gradients."""
-    return model.eval().requires_grad_(False)
-
-
 def recall(objective: Objective, memory: Memory) -> Objective:
     """Give an objective its memory back, or let it prepare on the first visit."""
     names = objective.state_dict().keys()
@@ -119,7 +113,8 @@ def sgd(
         for decay in [0.0 if isinstance(part, nn.Linear) else local.weight_decay]
     ]
     lr = local.lr_labeled if client.num_labeled else local.lr_unlabeled
-    optimizer = torch.optim.SGD(groups, lr=lr, momentum=local.momentum)
+    ahead = local.nesterov and local.momentum > 0  # without it there is no way ahead
+    optimizer = torch.optim.SGD(groups, lr=lr, momentum=local.momentum, nesterov=ahead)
     for name, parameter in student.named_parameters():
         if (kept := memory.get(f"momentum.{name}")) is not None:
             buffer = torch.empty_like(parameter).copy_(kept)

@@ -38,6 +38,8 @@ class Blueprint:
     class_names: tuple[str, ...]
     secret: bytes = field(default=b"", repr=False, kw_only=True)
     """What noise is made from where nobody else may know it; never written down."""
+    features: Path | None = field(default=None, repr=False, kw_only=True)
+    """Where a site keeps features of a frozen encoder; in the user's cache if None."""
 
     def setup(self, stage: Stage) -> Setup:
         """Return what the stage's method is built from."""
@@ -51,6 +53,7 @@ class Blueprint:
             experiment.precision,
             stage.rounds,
             self._statistics_noise(),
+            self.features,
         )
 
     def _statistics_noise(self) -> StatisticsNoise | None:
@@ -76,7 +79,7 @@ class Blueprint:
 
     def initial_weights(self) -> Weights:
         """Return the weights that the first stage begins with."""
-        fresh = self.model.build(seed_of(self.experiment.seed, "init")).state_dict()
+        fresh = self.model.start(seed_of(self.experiment.seed, "init"))
         if self.experiment.start is None:
             return fresh
         try:
@@ -91,8 +94,14 @@ class Blueprint:
     def on(self, device: str) -> Blueprint:
         """Return the same blueprint, computed elsewhere."""
         experiment = self.experiment.model_copy(update={"device": device})
-        names, secret = self.class_names, self.secret
-        return Blueprint(experiment, self.model, self.views, names, secret=secret)
+        return Blueprint(
+            experiment,
+            self.model,
+            self.views,
+            self.class_names,
+            secret=self.secret,
+            features=self.features,
+        )
 
     def work(self, workers: int) -> list[float]:
         """Compare the rounds of the stages by their work; here nothing is known."""
@@ -112,9 +121,11 @@ class Blueprint:
 
     def as_json(self) -> str:
         """Write the blueprint so that another machine can read it."""
+        # A list that came later: a plan without it keeps its name.
+        later = {"membership"} if not self.experiment.membership else set()
         content = {
-            "experiment": self.experiment.model_dump(mode="json"),
-            "model": self.model.as_dict(),
+            "experiment": self.experiment.model_dump(mode="json", exclude=later),
+            "model": self.model.for_others().as_dict(),
             "views": dataclasses.asdict(self.views),
             "class_names": self.class_names,
         }
@@ -137,7 +148,7 @@ def read_blueprint(text: str | bytes) -> Blueprint:
         views = content["views"]
         blueprint = Blueprint(
             make_experiment(content["experiment"], with_data=False),
-            ModelSpec(**content["model"]),
+            ModelSpec.from_dict(content["model"]),
             Views(**views | {"mean": tuple(views["mean"]), "std": tuple(views["std"])}),
             tuple(content["class_names"]),
         )

@@ -22,7 +22,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from fedsemi.client.learners import LEARNERS
-from fedsemi.config.experiment import Experiment
+from fedsemi.config.experiment import Experiment, Stage
+from fedsemi.config.membership import Member
 from fedsemi.method import Method
 
 _WORDS = {
@@ -70,7 +71,7 @@ def sections() -> Iterator[tuple[str, list[Described]]]:
     nested: list[tuple[str, Any]] = []
     top: list[Described] = []
     for setting, kind in _settings(Experiment):
-        if setting.path == "stages":
+        if setting.path in ("membership", "stages"):
             continue
         if kind is None:
             top.append(setting)
@@ -79,8 +80,7 @@ def sections() -> Iterator[tuple[str, list[Described]]]:
     yield "", top
     for name, kind in nested:
         yield name, list(_flat(kind, name))
-    from fedsemi.config.experiment import Stage
-
+    yield "membership", [each for each, _ in _settings(Member, "membership.N")]
     yield "stages", [each for each, _ in _settings(Stage, "stages.N")]
 
 
@@ -173,7 +173,7 @@ def _kind(hint: Any) -> str:
     if get_origin(hint) in (Union, types.UnionType):
         parts = [part for part in get_args(hint) if part is not type(None)]
         return " or ".join(dict.fromkeys(_kind(part) for part in parts))
-    if get_origin(hint) is list:
+    if get_origin(hint) in (list, tuple):
         return f"list of {_kind(get_args(hint)[0])}"
     if _section(hint) is not None or (inspect.isclass(hint) and hint not in _WORDS):
         return "table"

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from fedsemi.config.arrays import check_arrays
 from fedsemi.config.explain import explained, known, unknown_key
 from fedsemi.config.files import find_config, read_settings
+from fedsemi.config.membership import Member, check_membership
 from fedsemi.config.method_settings import parsed, settings_model
 from fedsemi.config.naming import sha256_of
 from fedsemi.config.privacy import PrivacySettings, check_noise, check_privacy
@@ -24,6 +25,8 @@ from fedsemi.data.site_settings import FOLDERS, SitesSettings
 from fedsemi.errors import ConfigError
 from fedsemi.methods import METHODS
 from fedsemi.models import MODELS, settings_of
+from fedsemi.models.encoder_files import check_encoder
+from fedsemi.models.encoders import EncoderSpec
 from fedsemi.models.precision import Precision
 from fedsemi.objectives.workbench import LocalTraining
 from fedsemi.settings import STRICT, Count, Positive, Share, Whole
@@ -91,9 +94,12 @@ class ModelSettings(BaseModel):
     )
 
     name: str
-    """resnet18-cifar, resnet18-imagenet, resnet8, simple-cnn, or module:Name."""
+    """resnet18-cifar, resnet18-imagenet, resnet8, simple-cnn, efficientnet-lite0,
+    module:Name, or, with a section [model.encoder], torchscript:FILE, onnx:FILE or
+    timm:NAME."""
     width: Count | None = None
     """Channels of the first stage; the network's own default if left out."""
+    encoder: EncoderSpec | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -147,6 +153,7 @@ class Experiment(_Settings):
     guard: GuardSettings = Field(default_factory=GuardSettings)
     alarms: AlarmSettings = Field(default_factory=AlarmSettings)
     privacy: PrivacySettings = Field(default_factory=PrivacySettings)
+    membership: list[Member] = Field(default_factory=list)
     stages: list[Stage] = Field(min_length=1)
     start: str | None = None
     """A model.safetensors to begin with, e.g. of a warm-up that several runs share."""
@@ -200,6 +207,7 @@ def make_experiment(
     _check_partition_file(experiment)
     check_privacy(experiment.privacy, experiment.guard, experiment.alarms)
     check_noise(experiment.privacy, experiment.guard, experiment.alarms)
+    check_membership(experiment.membership, experiment.privacy.masked)
     _check_model(experiment.model)
     stages = [_checked_stage(i, stage) for i, stage in enumerate(experiment.stages)]
     for i, stage in enumerate(stages):
@@ -215,6 +223,7 @@ def _check_model(model: ModelSettings) -> None:
     for key in model.settings:
         if taken is not None and key not in taken:
             raise unknown_key(f"model.{key}", [*ModelSettings.model_fields, *taken])
+    check_encoder(model.name, MODELS[model.name], model.encoder)
 
 
 def _check_sites(experiment: Experiment) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from fedsemi.cards import CARDS, Card, CardName, card_here
+from fedsemi.cards import CARDS, Card, CardName, card_here, misfit
 from fedsemi.data.arrays import ARRAYS
-from fedsemi.errors import ConfigError
+from fedsemi.errors import ConfigError, DataError
 from fedsemi.messages import ClientInfo
 from fedsemi.methods import METHODS
 from fedsemi.settings import STRICT, Count
@@ -51,6 +51,17 @@ def check_setting(experiment: Experiment) -> None:
             f"{', '.join(clashing)} has no meaning here: card {said} says that "
             f"{CARDS[said].title}; see `fedsemi settings-cards {said}`",
             code="FS4500",
+        )
+
+
+def check_fit(experiment: Experiment, clients: Iterable[ClientInfo]) -> None:
+    """Refuse a card if those who take part have other labels than it says."""
+    said = experiment.setting.card
+    if said is not None and (problem := misfit(CARDS[said], clients)):
+        raise DataError(
+            f"setting.card is {said} ({CARDS[said].title}), but {problem}; name the "
+            "card that fits, or leave it out",
+            code="FS4501",
         )
 
 

@@ -75,6 +75,7 @@ class Dataset:
         groups: int64 `[N_train]`; rows of one group show one object, e.g. one lesion.
         test_metadata: A column of `N_test` words for each subgroup report.
         origin: The file that was read, for the record of a run.
+        test_groups: int64 `[N_test]`; the same for test images, numbered by itself.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Dataset:
     groups: Tensor | None = None
     test_metadata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     origin: str = ""
+    test_groups: Tensor | None = None
 
     def __post_init__(self) -> None:
         for part, images in (("training", self.train), ("test", self.test)):
@@ -149,9 +151,8 @@ class Dataset:
             self,
             train=self.train.take(train),
             test=self.test.take(test),
-            groups=None
-            if self.groups is None
-            else self.groups[torch.from_numpy(train)],
+            groups=_rows(self.groups, train),
+            test_groups=_rows(self.test_groups, test),
             test_metadata={
                 column: tuple(words[row] for row in test)
                 for column, words in self.test_metadata.items()
@@ -173,6 +174,10 @@ def channel_statistics(
         means.append(mean)
         deviations.append(float((share * (values - mean) ** 2).sum()) ** 0.5)
     return tuple(means), tuple(deviations)
+
+
+def _rows(groups: Tensor | None, rows: npt.NDArray[np.int64]) -> Tensor | None:
+    return None if groups is None else groups[torch.from_numpy(rows)]
 
 
 def _draw(

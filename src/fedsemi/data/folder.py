@@ -7,9 +7,9 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from os import cpu_count
 from pathlib import Path
@@ -62,6 +62,8 @@ class SiteData:
     num_rows: int
     """Rows of labels.csv."""
     notes: tuple[str, ...]
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What further columns of labels.csv say of each image, blank for nothing."""
 
     def __len__(self) -> int:
         return len(self.files)
@@ -253,6 +255,10 @@ def _assembled(
         num_files=max(num_files, len(left_out)),
         num_rows=labels.num_rows,
         notes=tuple(_notes(site, files, others)),
+        columns={
+            column: tuple(words.get(f, "") for f in files)
+            for column, words in labels.columns.items()
+        },
     )
 
 

@@ -24,6 +24,8 @@ class Known:
     classes: dict[str, str] = field(default_factory=dict)
     """By file; a file that is not here has no label."""
     groups: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, dict[str, str]] = field(default_factory=dict)
+    """What further columns of the CSV say, by column and file."""
     left_out: tuple[LeftOut, ...] = ()
     faulty: frozenset[str] = frozenset()
     """Files that a bad row of the CSV is about: not used at all."""
@@ -94,6 +96,7 @@ def _from_table(
     return Known(
         {name: label for name, label in table.labels.items() if label is not None},
         table.groups,
+        table.columns,
         (*table.left_out, *absent),
         frozenset(table.faulty),
         table.num_rows,

@@ -1,4 +1,7 @@
-"""A site's labels.csv: `file,label[,group]`, a blank label for an unlabeled image."""
+"""A site's labels.csv: `file,label[,group]`, a blank label for an unlabeled image.
+
+Further columns (`sex`, `age`, …) say what kinds of images there are.
+"""
 
 from __future__ import annotations
 
@@ -73,6 +76,8 @@ class LabelTable:
     """The class by file; None where the field is blank."""
     groups: dict[str, str] = field(default_factory=dict)
     """The patient, lesion or other group by file, where there is one."""
+    columns: dict[str, dict[str, str]] = field(default_factory=dict)
+    """What further columns say of a file, by their names and its own."""
     left_out: list[LeftOut] = field(default_factory=list)
     num_rows: int = 0
     lines: dict[str, int] = field(default_factory=dict)
@@ -158,7 +163,7 @@ def _columns(header: list[str], where: str) -> dict[str, int]:
             "'label' (and if you like 'group') are needed, each once",
             code="FS3201",
         )
-    return {name: names.index(name) for name in COLUMNS if name in names}
+    return {name: place for place, name in enumerate(names) if name}
 
 
 def _take(
@@ -170,9 +175,10 @@ def _take(
     classes: Sequence[str],
 ) -> None:
     """Take one row over, or note why not."""
-    if len(row) <= max(columns.values()):
+    needed = max(columns[name] for name in COLUMNS if name in columns)
+    if len(row) <= needed:
         name = row[columns["file"]] if columns["file"] < len(row) else ""
-        reason = f"has {len(row)} fields, not {max(columns.values()) + 1}"
+        reason = f"has {len(row)} fields, not {needed + 1}"
         table.left_out.append(LeftOut(site, name, "FS3201", reason, line))
         return
     name = inside(row[columns["file"]], f"{site}: labels.csv line {line}")
@@ -187,6 +193,9 @@ def _take(
     table.lines.setdefault(name, line)
     if "group" in columns and (group := row[columns["group"]].strip()):
         table.groups[name] = group
+    for column, place in columns.items():
+        if column not in COLUMNS and place < len(row):
+            table.columns.setdefault(column, {})[name] = row[place].strip()
 
 
 def _fault(

@@ -15,6 +15,7 @@ from fedsemi.data.folder import SiteData, read_site
 from fedsemi.data.label_table import LeftOut
 from fedsemi.data.partition import ClientIndex, Partition
 from fedsemi.data.site_settings import SitesSettings
+from fedsemi.data.tested import tested
 from fedsemi.errors import DataError
 from fedsemi.seeds import seed_of
 
@@ -30,6 +31,8 @@ class FolderFederation:
     names: tuple[str, ...]
     notes: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
+    test_sites: tuple[str, ...] = ()
+    """Whose each test image is, unless they are in a folder of their own."""
 
     @property
     def num_images(self) -> dict[str, int]:
@@ -57,33 +60,27 @@ def read_federation(
         test_site = read_site(Path(settings.test), settings, pre_size)
         left_out += test_site.left_out
         held_out = [np.zeros(len(site), dtype=bool) for site in sites]
-        test = _labeled(test_site.images, test_site.labels)
-        digests = set(np.array(test_site.pixel_digests)[_is_labeled(test_site)])
+        parts = [(test_site, _is_labeled(test_site))]
     else:
         held_out = [hold_out(site, settings.test_fraction, seed) for site in sites]
-        pairs = list(zip(sites, held_out, strict=True))
-        test = _labeled(
-            torch.cat([site.images[torch.from_numpy(out)] for site, out in pairs]),
-            torch.cat([site.labels[torch.from_numpy(out)] for site, out in pairs]),
-        )
-        digests = {
-            digest
-            for site, out in pairs
-            for digest in np.array(site.pixel_digests)[out & _is_labeled(site)]
-        }
-    _check_test(test, settings)
-    notes += _leaks(sites, held_out, digests, settings.allow_leak)
+        pairs = zip(sites, held_out, strict=True)
+        parts = [(site, out & _is_labeled(site)) for site, out in pairs]
+    test = tested(parts)
+    _check_test(test.images, settings)
+    notes += _leaks(sites, held_out, test.digests, settings.allow_leak)
     train, partition = _training(sites, held_out)
     dataset = Dataset(
         name="folders",
         train=train,
-        test=test,
+        test=test.images,
         class_names=tuple(settings.classes),
         mean=settings.channel_mean,
         std=settings.channel_std,
         image_size=image_size,
         groups=_groups(sites, held_out),
+        test_metadata=test.columns,
         origin=", ".join(site.name for site in sites),
+        test_groups=test.groups,
     )
     names = tuple(site.name for site in sites)
     notes += _summary(names, partition, left_out)
@@ -93,7 +90,14 @@ def read_federation(
         notes.append(
             f"{apart} unlabeled images of tested patients are not learned from"
         )
-    return FolderFederation(dataset, partition, names, tuple(notes), tuple(left_out))
+    return FolderFederation(
+        dataset,
+        partition,
+        names,
+        tuple(notes),
+        tuple(left_out),
+        test.sites if settings.test is None else (),
+    )
 
 
 def hold_out(site: SiteData, fraction: float, seed: int) -> np.ndarray:
@@ -134,11 +138,6 @@ def overlap(
 
 def _is_labeled(site: SiteData) -> np.ndarray:
     return (site.labels != UNKNOWN).numpy()
-
-
-def _labeled(images: torch.Tensor, labels: torch.Tensor) -> ImageSet:
-    has = labels != UNKNOWN
-    return ImageSet(images[has], labels[has])
 
 
 def _check_test(test: ImageSet, settings: SitesSettings) -> None:

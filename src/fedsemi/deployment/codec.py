@@ -83,6 +83,8 @@ class Introduction:
     """Source, release and name of what does not come with fedsemi."""
     policy_sha256: str = ""
     """Hash of the rules that the site's owner has set; none in a simulation."""
+    encoder_sha256: str = ""
+    """Hash of the file of the pretrained encoder; none for a network without one."""
 
 
 def encode_order(order: Order) -> RecordDict:

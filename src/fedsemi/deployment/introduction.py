@@ -39,6 +39,7 @@ def introduction_of(
         torch=str(torch.__version__),
         plugins=_plugins(blueprint),
         policy_sha256=policy_sha256,
+        encoder_sha256=blueprint.model.encoder_sha256,
     )
 
 
@@ -53,6 +54,7 @@ def check_introduction(blueprint: Blueprint, found: Introduction) -> ClientInfo:
         ("fedsemi", "install the same release everywhere"),
         ("model_sha256", "its network differs; install the same torch release"),
         ("anchor_sha256", "its anchor differs; install the same torch release"),
+        ("encoder_sha256", "copy the same encoder to every site"),
     ):
         here, there = getattr(due, name), getattr(found, name)
         if here != there:

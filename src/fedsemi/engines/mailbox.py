@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from safetensors import safe_open
-from safetensors.torch import save_file
+import torch
 from torch import Tensor
+
+from fedsemi.flat import Flat, Layout, read_layout
 
 _PREFIX = "fedsemi-"
 _SHARED_MEMORY = Path("/dev/shm")
@@ -42,13 +42,22 @@ class Mailbox:
         """Store tensors under a name, replacing what was there at one stroke."""
         target = self._path(name)
         partial = target.with_suffix(f".{os.getpid()}")
-        save_file({key: value.contiguous() for key, value in tensors.items()}, partial)
+        flat = Flat.of(tensors)
+        with partial.open("wb") as file:
+            file.write(flat.layout.header)
+            file.write(flat.block.numpy().data)
         partial.replace(target)
 
     def get(self, name: str) -> Mapping[str, Tensor]:
-        """Return the tensors of a name, each read when it is asked for."""
+        """Return the tensors of a name, which are read when they are asked for."""
         path = self._path(name)
-        return LazyTensors(path) if path.exists() else {}
+        return Stored(path) if path.exists() else {}
+
+    def identity(self, name: str) -> tuple[Path, int, int]:
+        """Tell a file from one that took its place under the same name."""
+        path = self._path(name)
+        status = path.stat()
+        return path, status.st_ino, status.st_mtime_ns
 
     def remove(self, name: str) -> None:
         """Drop a name."""
@@ -56,51 +65,40 @@ class Mailbox:
 
     def destroy(self) -> None:
         """Remove the folder."""
-        _opened.cache_clear()
+        _mapped.cache_clear()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.safetensors"
 
 
-class LazyTensors(Mapping[str, Tensor]):
-    """A safetensors file seen as a mapping; only what is asked for is read.
+class Stored(Flat):
+    """A safetensors file of ours; its block is mapped when it is asked for.
 
-    The last few files stay open while their tensors are read one by one; thousands of
+    The last few stay mapped while they are looked at again and again; thousands of
     them cost neither file descriptors nor mapped memory.
     """
 
     def __init__(self, path: Path) -> None:
         # A file that was replaced under the same name is another file.
         status = path.stat()
-        self._identity = str(path), status.st_ino, status.st_mtime_ns
-        # Thousands of files have the same keys: one tuple for all of them.
-        self._keys = _one_of_its_kind(tuple(self._open().keys()))
+        self._identity = str(path), status.st_ino, status.st_mtime_ns, status.st_size
+        self.layout = self._mapped()[0]
 
-    def __getitem__(self, key: str) -> Tensor:
-        if key not in self._keys:
-            raise KeyError(key)
-        tensor: Tensor = self._open().get_tensor(key)
-        return tensor
+    @property
+    def block(self) -> Tensor:
+        """The bytes of all tensors."""
+        return self._mapped()[1]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def _open(self) -> Any:
-        return _opened(*self._identity)
+    def _mapped(self) -> tuple[Layout, Tensor]:
+        return _mapped(*self._identity)
 
 
 @lru_cache(maxsize=3)
-def _opened(path: str, inode: int, changed: int) -> Any:
-    return safe_open(path, framework="pt")
-
-
-@lru_cache(maxsize=64)
-def _one_of_its_kind(keys: tuple[str, ...]) -> tuple[str, ...]:
-    return keys
+def _mapped(path: str, inode: int, changed: int, size: int) -> tuple[Layout, Tensor]:
+    whole = torch.from_file(path, shared=False, size=size, dtype=torch.uint8)
+    start = 8 + int(whole[:8].view(torch.int64))
+    return read_layout(whole[8:start].numpy().tobytes()), whole[start:]
 
 
 def _remove_orphans(parent: Path) -> None:

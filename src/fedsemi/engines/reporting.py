@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fedsemi.client.findings import with_findings
 from fedsemi.data.dataset import ImageSet
@@ -23,15 +23,20 @@ class Reporting(WrappedEngine):
 
     def run(self, tasks: Sequence[Task]) -> Sequence[Answer]:
         """Carry out the tasks; add what labeled clients find."""
+        return list(self._reported(tasks, self.engine.run(tasks)))
+
+    def arriving(self, tasks: Sequence[Task]) -> Iterator[Answer]:
+        """Carry out the tasks; add what labeled clients find, as answers come."""
+        return self._reported(tasks, self.engine.arriving(tasks))
+
+    def _reported(
+        self, tasks: Sequence[Task], answers: Iterable[Answer]
+    ) -> Iterator[Answer]:
         asked = {(task.group, task.client): task for task in tasks}
-        return [
-            with_findings(
-                update,
-                self._held_out[update.client],
-                self._setup,
-                asked[update.group, update.client],
-            )
-            if isinstance(update, Update) and update.client in self._held_out
-            else update
-            for update in self.engine.run(tasks)
-        ]
+        for answer in answers:
+            if isinstance(answer, Update) and answer.client in self._held_out:
+                task = asked[answer.group, answer.client]
+                held_out = self._held_out[answer.client]
+                yield with_findings(answer, held_out, self._setup, task)
+            else:
+                yield answer

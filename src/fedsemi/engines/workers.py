@@ -10,9 +10,10 @@ import gc
 import multiprocessing
 import signal
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -22,15 +23,20 @@ import torch
 from fedsemi.data.client import Client
 from fedsemi.engine import Engine
 from fedsemi.engines.allocator import keep_freed_memory
+from fedsemi.engines.devices import deal
 from fedsemi.engines.in_process import train_client
-from fedsemi.engines.mailbox import Mailbox
+from fedsemi.engines.mailbox import Mailbox, Stored
 from fedsemi.errors import ConfigError, FedSemiError, OutOfMemory
-from fedsemi.messages import ClientInfo, Memory, Task, Update
+from fedsemi.flat import Flat
+from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import Method
 from fedsemi.plugins.handover import packed, script_hidden, unpacked
 
 _PRELOAD = ["fedsemi.engines.workers", "fedsemi.methods", "torch._dynamo"]
 """Imported once and not by every worker; torch's optimizers import the last one."""
+
+_AHEAD = 2
+"""So many chains a worker has at hand."""
 
 FEW = 32
 """Up to so many clients the answers of a round are held in memory, not on disk."""
@@ -43,6 +49,7 @@ class _Job:
     task: Task
     weights: str
     broadcast: str
+    """Empty if there is none."""
     reply: str
 
 
@@ -61,9 +68,9 @@ class Workers(Engine):
         self._pipes: list[Connection] = []
         self._processes = []
         handed = packed(method)
-        for _ in range(min(workers, len(clients))):
+        for number in range(min(workers, len(clients))):
             ours, theirs = context.Pipe()
-            arguments = (theirs, handed, self._mailbox.folder)
+            arguments = (theirs, handed, self._mailbox.folder, number)
             process = context.Process(target=_serve, args=arguments, daemon=True)
             with script_hidden():
                 process.start()
@@ -77,22 +84,35 @@ class Workers(Engine):
 
     def run(self, tasks: Sequence[Task]) -> Sequence[Update]:
         """Carry out the tasks, the longest first, one client's in the order given."""
-        chains = self._chains(tasks)
-        updates: list[Update] = []
-        busy: set[Connection] = set()
-        for pipe in self._pipes:
-            if chains:
-                pipe.send(chains.popleft())
-                busy.add(pipe)
-        while busy:
-            for ready in wait(list(busy)):
-                assert isinstance(ready, Connection)
-                updates += self._collect(ready)
-                if chains:
-                    ready.send(chains.popleft())
-                else:
-                    busy.discard(ready)
+        updates = self.arriving(tasks)
         return sorted(updates, key=lambda update: (update.group, update.client))
+
+    def arriving(self, tasks: Sequence[Task]) -> Iterator[Update]:
+        """Carry out the tasks; yield the answers as they come."""
+        chains = self._chains(tasks)
+        open_: dict[Connection, int] = dict.fromkeys(self._pipes, 0)
+        for _ in range(_AHEAD):
+            for pipe in self._pipes:
+                self._hand_out(pipe, chains, open_)
+        while busy := [pipe for pipe, count in open_.items() if count]:
+            for ready in wait(busy):
+                assert isinstance(ready, Connection)
+                updates = self._collect(ready)
+                open_[ready] -= 1
+                self._hand_out(ready, chains, open_)
+                yield from updates
+
+    def _hand_out(
+        self, pipe: Connection, chains: deque[list[_Job]], open_: dict[Connection, int]
+    ) -> None:
+        """Give a worker its next chain, and one to go on with while others wait.
+
+        It need not wait until the last answer was looked at; the last ones are given to
+        whoever is free first.
+        """
+        if chains and (not open_[pipe] or len(chains) > len(self._pipes)):
+            pipe.send(chains.popleft())
+            open_[pipe] += 1
 
     def memory(self, client: int) -> Memory:
         """Show what a client remembers."""
@@ -124,10 +144,11 @@ class Workers(Engine):
             job = _Job(
                 replace(task, weights={}, broadcast={}),
                 posted[id(task.weights)],
-                f"broadcast-{number}",
+                f"broadcast-{number}" if task.broadcast else "",
                 f"reply-{number}",
             )
-            self._mailbox.put(job.broadcast, task.broadcast)
+            if task.broadcast:
+                self._mailbox.put(job.broadcast, task.broadcast)
             chains.setdefault(task.client, []).append(job)
         return deque(sorted(chains.values(), key=self._cost, reverse=True))
 
@@ -164,14 +185,14 @@ class Workers(Engine):
         statistics = self._mailbox.get(f"{name}-statistics")
         return replace(
             update,
-            # Gate, mean and log read it several times; a mapped tensor is no copy.
-            weights=dict(weights) if len(self._infos) <= FEW else weights,
+            # Gate, mean and log read it several times; what is mapped is no copy.
+            weights=Flat.held(weights) if len(self._infos) <= FEW else weights,
             # Copied, because a tensor keeps its whole file mapped.
             statistics={key: value.clone() for key, value in statistics.items()},
         )
 
 
-def _serve(pipe: Connection, handed: bytes, folder: Path) -> None:
+def _serve(pipe: Connection, handed: bytes, folder: Path, number: int) -> None:
     """Carry out chains of jobs until the engine closes the pipe."""
     torch.set_num_threads(1)
     keep_freed_memory()
@@ -186,6 +207,7 @@ def _serve(pipe: Connection, handed: bytes, folder: Path) -> None:
     with suppress(EOFError, ConnectionError):
         try:
             method: Method[Any] = unpacked(handed)
+            deal(_device_of(method), number)
         except Exception as error:
             pipe.recv()
             pipe.send(_not_understood(error))
@@ -200,6 +222,11 @@ def _serve(pipe: Connection, handed: bytes, folder: Path) -> None:
                 pipe.send(replies)
 
 
+def _device_of(method: Method[Any]) -> str:
+    """Return the device of a method; one from outside may have no setup."""
+    return str(getattr(getattr(method, "setup", None), "device", "cpu"))
+
+
 def _not_understood(error: Exception) -> FedSemiError:
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return ConfigError(
@@ -212,16 +239,25 @@ def _not_understood(error: Exception) -> FedSemiError:
 def _carry_out(job: _Job, method: Method[Any], mailbox: Mailbox) -> tuple[Update, str]:
     task = replace(
         job.task,
-        weights=dict(mailbox.get(job.weights).items()),
-        broadcast=dict(mailbox.get(job.broadcast)),
+        weights=_received(*mailbox.identity(job.weights)),
+        broadcast=dict(mailbox.get(job.broadcast)) if job.broadcast else {},
     )
     client = Client(task.client, **mailbox.get(f"client-{task.client}"))
     memory = dict(mailbox.get(f"memory-{task.client}").items())
     update, remembered = train_client(method, task, client, memory)
     mailbox.put(f"memory-{task.client}", remembered)
     mailbox.put(job.reply, update.weights)
-    mailbox.put(f"{job.reply}-statistics", update.statistics)
+    if update.statistics:
+        mailbox.put(f"{job.reply}-statistics", update.statistics)
+    else:
+        mailbox.remove(f"{job.reply}-statistics")
     return replace(update, weights={}, statistics={}), job.reply
+
+
+@lru_cache(maxsize=1)
+def _received(path: Path, inode: int, changed: int) -> Weights:
+    """Return the model of a task, the same object for all tasks that bring it."""
+    return Flat.held(Stored(path))
 
 
 def _tensors_of(client: Client) -> dict[str, torch.Tensor]:

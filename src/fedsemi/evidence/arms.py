@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fedsemi.errors import ConfigError, nearest
+from fedsemi.methods import METHODS
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,11 @@ def _semi(title: str, method: str, learner: str = FLEX, **settings: Any) -> Arm:
     """Make an arm of the averaging family, which shares the local learner."""
     step = Step(method, "rounds", {"learner": learner, **settings})
     return Arm(title, (WARM_UP, step))
+
+
+def _own(title: str, method: str, **settings: Any) -> Arm:
+    """Make an arm of a method with a local learner of its own."""
+    return Arm(title, (WARM_UP, Step(method, "rounds", settings)))
 
 
 def _after(encoder: str, title: str, method: str, **settings: Any) -> Arm:
@@ -126,6 +132,13 @@ ARMS: dict[str, Arm] = {
         "CBAFed",
         (_CBAFED_WARM_UP, Step("cbafed", "rounds", _CLIPPED)),
     ),
+    "sage": _own("SAGE", "sage"),
+    "feddb": _own("FedDB, released shares", "feddb", shares="released"),
+    "feddb-exact": _own("FedDB, exact shares", "feddb", shares="exact"),
+    "fl2": _own("(FL)²", "fl2"),
+    "semifl": _own("SemiFL", "semifl"),
+    "twin-sight": _own("Twin-sight", "twin-sight"),
+    "proxyfl": _own("ProxyFL (our reading)", "proxyfl"),
     "ssil-cdm": Arm("SSIL-CDM", (WARM_UP, Step("ssil-cdm", "rounds"))),
     "ssil-cdm-fedavg": Arm(
         "SSIL-CDM without FedAvg-Semi",
@@ -186,11 +199,19 @@ WARM_UPS = ("warm-up", "cbafed-warm-up")
 
 
 def arm_of(name: str) -> Arm:
-    """Find an arm, or say which one was probably meant."""
+    """Find an arm, or make that of a method from outside; else say what was meant."""
     if name not in ARMS:
+        if name in METHODS:
+            return _of_method(name)
         raise ConfigError(
             f"there is no method '{name}' to compare{nearest(name, ARMS)}; known: "
             + ", ".join(ARMS),
             code="FS4104",
         )
     return ARMS[name]
+
+
+def _of_method(name: str) -> Arm:
+    """Put a method after the warm-up, with the shared learner if it takes one."""
+    takes = {field.name for field in METHODS[name].settings()}
+    return _semi(name, name) if "learner" in takes else _own(name, name)

@@ -65,7 +65,7 @@ def remarks(artifact: Artifact, evidence: Evidence) -> list[str]:
     """Write setting, guard and caveats in sentences, each with what it is about."""
     found = _records(evidence, [artifact])
     shown = _datasets(found)
-    setting = [f"{titled(name)}: {_setting(found, name)}" for name in shown]
+    setting = [f"{titled(name)}: {described(found, name)}" for name in shown]
     notes = [name for name in notes_of(artifact) if _matters(artifact, name, shown)]
     caveats = [_about_whom(artifact, name) + NOTES[name] for name in notes]
     guard = guard_caption(found)
@@ -81,7 +81,7 @@ def _datasets(records: Sequence[Record]) -> list[str]:
     return list(dict.fromkeys(r["dataset"] for r in records if "dataset" in r))
 
 
-def _setting(records: Sequence[Record], dataset: str) -> str:
+def described(records: Sequence[Record], dataset: str) -> str:
     """Describe the runs on a data set by the record of a method, if there is one."""
     some = [record for record in records if record.get("dataset") == dataset]
     # One with all labels is a bound, and says nothing of how few there are.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from fedsemi.cards import CardName
 from fedsemi.client.evaluate import Score
 from fedsemi.errors import ConfigError, nearest
 
@@ -30,11 +31,15 @@ class Setting:
     partition: tuple[tuple[str, Any], ...] = ()
     without: int | None = None
     """The client that is left out."""
+    card: CardName | None = None
+    """Whose clients, labels, participation and epochs it has; None for the paper's."""
 
     @property
     def label(self) -> str:
         """Name the setting in a line."""
         parts = [f"{key}={value}" for key, value in self.partition]
+        if self.card is not None:
+            parts.insert(0, f"under {self.card}")
         if self.without is not None:
             parts.append(f"without client {self.without}")
         return " ".join([f"{self.dataset}/{self.arm}", *parts])
@@ -45,7 +50,7 @@ class Setting:
         if which == "upper":
             labels = ("labeled_clients", "labeled_fraction")
             kept = tuple(item for item in kept if item[0] not in labels)
-        return Setting(self.dataset, which, kept)
+        return replace(self, arm=which, partition=kept, without=None)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
+from fedsemi.cards import CARDS
 from fedsemi.config.experiment import Experiment, Stage
 from fedsemi.data.datasets import DATASETS
 from fedsemi.data.readers import isic18
@@ -81,7 +82,7 @@ def dry_check(plan: Plan) -> Iterator[str]:
         if job.warm_up is not None and job.warm_up.sha256 not in warm:
             warm.add(job.warm_up.sha256)
             stages += job.warm_up.stages
-        own = sum(_passes(job.experiment, stage) for stage in stages)
+        own = sum(passes_of(job.experiment, stage) for stage in stages)
         passes.setdefault(name, []).append(own)
     total = 0.0
     for name, shape in shapes.items():
@@ -130,18 +131,37 @@ def activations(spec: ModelSpec) -> int:
     return sum(counts)
 
 
-def _passes(experiment: Experiment, stage: Stage) -> float:
-    """Count the forward passes that a stage is worth."""
+def passes_of(experiment: Experiment, stage: Stage, owned: int | None = None) -> float:
+    """Count the forward passes that a stage is worth.
+
+    Args:
+        experiment: Says how many images there are, and who has labels.
+        stage: Its last one, or one of the warm-up.
+        owned: How many images clients have, if it is known; some schemes leave some.
+    """
     train, test = _counts(experiment)
-    partition = experiment.partition
-    learned = float(train)
-    if stage.method in _ON_LABELS and partition.labeled_clients != "all":
-        chosen = partition.labeled_clients
-        number = chosen if isinstance(chosen, int) else len(chosen)
-        learned *= partition.labeled_fraction or number / partition.num_clients
+    train = owned or train
+    learned = train * stage.settings.get("participation", 1.0)
+    if stage.method in _ON_LABELS:
+        learned = _labeled(experiment, train)
     epochs = experiment.local_of(stage).epochs
     tests = -(-stage.rounds // experiment.evaluation.every)
-    return stage.rounds * epochs * _PASSES * learned + tests * test
+    return float(stage.rounds * epochs * _PASSES * learned + tests * test)
+
+
+def _labeled(experiment: Experiment, train: int) -> float:
+    """Count the images with labels, about."""
+    partition, setting = experiment.partition, experiment.setting
+    if setting.card in ("LAC", "LS"):
+        card = CARDS[setting.card]
+        each = setting.labels_per_class or card.labels_per_class or 0
+        owners = 1 if card.server_trains else partition.num_clients
+        return owners * each * len(_source(experiment).class_names)
+    if partition.labeled_clients == "all":
+        return train
+    chosen = partition.labeled_clients
+    number = chosen if isinstance(chosen, int) else len(chosen)
+    return train * (partition.labeled_fraction or number / partition.num_clients)
 
 
 def _source(experiment: Experiment) -> DatasetSource:

@@ -71,11 +71,11 @@ class Clock:
         return total
 
     def _seconds(self, job: Job, probe: bool) -> float | None:
-        wanted = job.setting.dataset, job.setting.arm
+        wanted = job.setting.dataset, job.setting.card, job.setting.arm
         known: list[float] = [
             record["seconds"]
             for record in self.records.values()
-            if (record["dataset"], record["arm"]) == wanted
+            if (record["dataset"], record.get("card"), record["arm"]) == wanted
         ]
         if known:
             return mean(known)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
 from fedsemi.config.experiment import Experiment
 from fedsemi.config.plugged import plugins_of
+from fedsemi.errors import ConfigError
 from fedsemi.evidence.arms import ARMS, WARM_UPS
 from fedsemi.evidence.catalogue import Setting
 
@@ -100,6 +101,25 @@ class Plan:
     def record_path(self, job: Job) -> Path:
         """Say where the record of a finished job is."""
         return record_path(self.folder, job.key)
+
+    def shard(self, which: str | None) -> Plan:
+        """Keep every n-th job, from the i-th on, for "i/n"; all for None.
+
+        A seed's jobs are dealt out too: whoever needs a warm-up that another process
+        is at waits for it.
+        """
+        if which is None:
+            return self
+        index, _, count = which.partition("/")
+        if not (index.isdecimal() and count.isdecimal()) or not (
+            1 <= int(index) <= int(count)
+        ):
+            raise ConfigError(
+                f"--shard {which}: give which part of how many, from 1/4 to 4/4 for "
+                "four processes",
+                code="FS4112",
+            )
+        return replace(self, jobs=self.jobs[int(index) - 1 :: int(count)])
 
     @property
     def todo(self) -> list[Job]:

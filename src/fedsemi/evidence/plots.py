@@ -10,6 +10,7 @@ import numpy as np
 
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Chart, Setting
+from fedsemi.evidence.jobs import job_of
 from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.stats import spread
@@ -38,14 +39,24 @@ def _curves(chart: Chart, evidence: Evidence) -> list[Plot]:
         # The title of the chart says where in a sweep it is.
         named = replace(setting, partition=()) if chart.at_point else setting
         if runs:
-            series.append({"name": _title(named), **_band(runs, chart.metric)})
+            before = _rounds_before(setting, evidence)
+            series.append({"name": _title(named), **_band(runs, chart.metric, before)})
     if not series:
         return []
-    note = "Mean over seeds; the band is one standard deviation. After the warm-up."
+    note = (
+        "Mean over seeds; the band is one standard deviation. Rounds count from the "
+        "start of training; the warm-up is not drawn."
+    )
     return [{"kind": "lines", "note": note, "series": series}]
 
 
-def _band(runs: Sequence[Record], metric: str) -> dict[str, Any]:
+def _rounds_before(setting: Setting, evidence: Evidence) -> int:
+    """Count the rounds before the last stage, so that arms meet at equal training."""
+    warm_up = job_of(setting, 1, evidence.source).warm_up
+    return 0 if warm_up is None else sum(stage.rounds for stage in warm_up.stages)
+
+
+def _band(runs: Sequence[Record], metric: str, before: int) -> dict[str, Any]:
     """Take mean and spread at each tested round of the last stage."""
     by_round: dict[int, list[float]] = {}
     for run in runs:
@@ -54,7 +65,7 @@ def _band(runs: Sequence[Record], metric: str) -> dict[str, Any]:
             tests["stage"], tests["round"], tests[metric], strict=True
         ):
             if stage == tests["stage"][-1] and value is not None:
-                by_round.setdefault(at, []).append(value)
+                by_round.setdefault(before + at, []).append(value)
     spreads = {at: spread(values) for at, values in sorted(by_round.items())}
     deviations = {at: each.sd or 0.0 for at, each in spreads.items()}
     return {

@@ -9,16 +9,20 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from fedsemi.cards import CARDS, Card
 from fedsemi.config.experiment import Experiment, make_experiment
 from fedsemi.config.files import apply_override
 from fedsemi.data.partition_file import find_partition_file
 from fedsemi.errors import ConfigError
 from fedsemi.evidence.arms import CONSTANTS, FLEX, Arm, Step, arm_of
 from fedsemi.evidence.catalogue import Setting
+from fedsemi.methods import METHODS
 
 NAMES = ("smoke", "small", "choosing", "medium", "paper")
 _ROUNDS = ("warm_up", "rounds", "upper", "self_supervised", "head")
 _SECTIONS = ("data", "partition", "model", "local", "evaluation", "guard")
+
+Table = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,9 @@ class Profile:
 
     name: str
     seeds: int
-    tables: Mapping[str, Mapping[str, Any]]
+    tables: Mapping[str, Table]
+    cards: Mapping[str, Mapping[str, Table]] = field(default_factory=dict)
+    """What is other under a card, for each data set that it is compared on."""
     published: Mapping[str, str] = field(default_factory=dict)
     """The published partition of each data set whose file is at hand."""
     seed_offset: int = 0
@@ -65,7 +71,7 @@ class Profile:
 
     def content(self, setting: Setting, seed: int) -> dict[str, Any]:
         """Write what the config of a setting says, without defaults."""
-        table = self.tables[setting.dataset]
+        table = self.table_of(setting)
         arm = arm_of(setting.arm)
         content = {name: dict(table.get(name, {})) for name in _SECTIONS}
         for key, value in (*setting.partition, *arm.partition.items()):
@@ -74,7 +80,17 @@ class Profile:
         if file is not None and _takes_published(content):
             content["partition"]["file"] = file
         stages = stages_of(arm, setting.dataset, table)
-        return {"seed": seed, **content, "stages": stages}
+        written = {"seed": seed, **content, "stages": stages}
+        if setting.card is not None:
+            _put_under(CARDS[setting.card], table, written, bool(arm.partition))
+        return written
+
+    def table_of(self, setting: Setting) -> Table:
+        """Return the settings of a data set, as its card has them."""
+        table = self.tables[setting.dataset]
+        if setting.card is None:
+            return table
+        return _merged(table, self.cards[setting.card][setting.dataset])
 
     def with_published(self, data_dir: Path | None = None) -> Profile:
         """Use the published partitions whose files are in the data folders."""
@@ -90,7 +106,7 @@ class Profile:
 
         Its own stages cannot say it: the warm-up has few labels, and it has all.
         """
-        if setting.arm != "upper" or not self.tables[setting.dataset]["upper_warm_up"]:
+        if setting.arm != "upper" or not self.table_of(setting)["upper_warm_up"]:
             return None
         method = self.experiment(replace(setting, arm="semianagg"), seed)
         return method.model_copy(update={"stages": method.stages[:-1]})
@@ -104,16 +120,20 @@ def read_profile(name: str, overrides: Sequence[str] = ()) -> Profile:
         )
     content = _read(name)
     seeds, offset = content.pop("seeds"), content.pop("seed_offset", 0)
-    shared = content.pop("shared")
+    shared, cards = content.pop("shared"), content.pop("cards", {})
     tables = {dataset: _merged(shared, own) for dataset, own in content.items()}
+    under = [(dataset, own) for card in cards.values() for dataset, own in card.items()]
     for override in overrides:
         first, _, rest = override.partition(".")
-        chosen = [first] if first in tables else list(tables)
-        for dataset in chosen:
-            apply_override(tables[dataset], rest if first in tables else override)
-    for table in tables.values():
+        # What is said on the command line counts under every card as well.
+        for dataset, table in [*tables.items(), *under]:
+            if first not in tables:
+                apply_override(table, override)
+            elif first == dataset:
+                apply_override(table, rest)
+    for table in [*tables.values(), *(own for _, own in under)]:
         _check_keys(table)
-    return Profile(name, seeds, tables, seed_offset=offset)
+    return Profile(name, seeds, tables, cards, seed_offset=offset)
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -151,6 +171,26 @@ def learner(selection: str, cutoff: float) -> dict[str, Any]:
     return made | ({"flex_state": "per_round"} if selection == "flexmatch" else {})
 
 
+def _put_under(
+    card: Card, table: Table, content: dict[str, Any], all_labels: bool
+) -> None:
+    """Give an experiment the labels, clients, participation and epochs of its card.
+
+    A profile may have others, where the papers' are too many for its machine. A bound
+    with all labels is under no card, but has the same clients.
+    """
+    if not all_labels:
+        content["setting"] = {"card": card.name, **table.get("setting", {})}
+    content["partition"].setdefault("num_clients", card.clients)
+    content["local"].setdefault("epochs", card.epochs)
+    participation = table.get("participation", card.participation)
+    content["stages"] = [stage for stage in content["stages"] if stage["rounds"]]
+    for stage in content["stages"]:
+        takes = {each.name for each in METHODS[stage["method"]].settings()}
+        if "participation" in takes:
+            stage.setdefault("participation", participation)
+
+
 def _place(table: dict[str, Any], key: str, value: Any) -> None:
     """Set `section.key` or `key` in a table that nobody else holds."""
     first, _, rest = key.partition(".")
@@ -185,7 +225,7 @@ def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 def _check_keys(table: Mapping[str, Any]) -> None:
     known = {*_ROUNDS, *_SECTIONS, "cutoff", "constants", "selection"}
-    known |= {"upper_warm_up", "published"}
+    known |= {"upper_warm_up", "published", "setting", "participation"}
     if unknown := table.keys() - known:
         raise ConfigError(
             f"a profile has no '{sorted(unknown)[0]}'; known: "

@@ -15,13 +15,18 @@ from pathlib import Path
 from fedsemi.errors import ConfigError
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers import answer_of
+from fedsemi.evidence.audits import audit_table
+from fedsemi.evidence.benchmark import DEFAULTS, Benchmark, benchmarks
+from fedsemi.evidence.benchmark_output import write_benchmarks
+from fedsemi.evidence.benchmark_table import as_markdown
 from fedsemi.evidence.captions import caption_of, remarks
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.layout import grid_of
 from fedsemi.evidence.output import write_all
-from fedsemi.evidence.profiles import read_profile
+from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.questions import QUESTIONS
+from fedsemi.evidence.rank_plot import rank_plot
 from fedsemi.evidence.records import read_records
 from fedsemi.evidence.render import (
     answer_markdown,
@@ -30,10 +35,13 @@ from fedsemi.evidence.render import (
     name_of,
 )
 from fedsemi.evidence.results import Evidence
-from fedsemi.storage import write_whole
+from fedsemi.evidence.standing import Standing, standing
+from fedsemi.storage import make_folder, write_whole
 
 PROFILE = "medium"
 PAGES = ("README.md", "docs/results.md")
+FIELD = "docs/benchmark.md"
+"""The page of the field: benchmarks under cards, and audits of weights."""
 _BLOCK = re.compile(
     r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL
 )
@@ -49,6 +57,36 @@ def publish(root: Path) -> None:
     for name in PAGES:
         page = root / name
         write_whole(page, filled(page.read_text("utf-8"), evidence).encode())
+    _publish_field(root, source, evidence)
+
+
+def _publish_field(root: Path, source: Profile, evidence: Evidence) -> None:
+    """Write benchmarks with their pictures, and the page that shows them."""
+    parts: dict[str, Callable[[], str]] = {
+        "audits": partial(audit_table, root / "results" / "audits")
+    }
+    for card in DEFAULTS:
+        made = benchmarks(card, (), None, source)
+        write_benchmarks(root / "results" / PROFILE, made, evidence)
+        found = [standing(each, evidence) for each in made]
+        for each in found:
+            if each.ran and each.ranking.ranks:
+                picture = root / "docs" / _picture(each.benchmark)
+                make_folder(picture.parent)
+                write_whole(picture, rank_plot(each.ranking).encode())
+        parts[f"benchmark-{card.lower()}"] = partial(_field, found, evidence)
+    page = root / FIELD
+    write_whole(page, fill(page.read_text("utf-8"), parts).encode())
+
+
+def _field(found: Sequence[Standing], evidence: Evidence) -> str:
+    ran = [each for each in found if each.ran]
+    texts = [as_markdown(each, evidence, _picture(each.benchmark)) for each in ran]
+    return "\n\n".join(texts) or "Not run yet."
+
+
+def _picture(benchmark: Benchmark) -> str:
+    return f"images/{benchmark.name}.svg"
 
 
 def filled(text: str, evidence: Evidence) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from fedsemi.evidence.forecast import Forecast
 from fedsemi.evidence.jobs import Job, Plan, key_of
 from fedsemi.evidence.records import Record, make_record, write_record
 from fedsemi.report.analysis import federation_gaps
-from fedsemi.runs.folder import MODEL, RunFolder
+from fedsemi.runs.folder import METRICS, MODEL, RunFolder
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.linear_probe import linear_probe
 from fedsemi.simulation.run import run_simulation
@@ -80,9 +81,10 @@ class Runner:
         if job.setting.without is not None:
             rest = simulation.federation.without(job.setting.without)
             simulation = replace(simulation, federation=rest)
-        self._train(run, simulation, job.setting.label)
+        spent = self._train(run, simulation, job.setting.label)
         probe = _probes(simulation, run) if job.probes else None
-        record = make_record(job, self.profile, run, warm_up, {"probe": probe})
+        extra = {"cpu_seconds": spent, "probe": probe}
+        record = make_record(job, self.profile, run, warm_up, extra)
         write_record(self.plan.folder, job, record)
         shutil.rmtree(run)
         return record
@@ -119,7 +121,12 @@ class Runner:
     def _warm_up_folder(self, experiment: Experiment) -> Path:
         return self._work / f"warm-{key_of(experiment)}"
 
-    def _train(self, run: Path, simulation: Simulation, label: str) -> None:
+    def _train(self, run: Path, simulation: Simulation, label: str) -> float | None:
+        """Train, and say how long processors were at it; None if a part was before.
+
+        Seconds on the wall depend on who else uses the machine.
+        """
+        begins, before = not (run / METRICS).exists(), _cpu_seconds()
         seed, stages = simulation.experiment.seed, simulation.experiment.stages
         every = max(1, stages[-1].rounds // _SAVES)
         shown = self.console if self.console.is_terminal else Screen(quiet=True)
@@ -133,6 +140,7 @@ class Runner:
             steps = run_simulation(simulation, self.workers, folder.start)
             title = f"{self._place}{label} seed {seed}"
             record_run(folder, simulation, steps, title, shown, every, self.workers)
+        return round(_cpu_seconds() - before, 1) if begins else None
 
     @property
     def _place(self) -> str:
@@ -148,6 +156,16 @@ class Runner:
     @property
     def _work(self) -> Path:
         return self.plan.folder / "work"
+
+
+def _cpu_seconds() -> float:
+    """Return what this process and its finished workers have computed so far."""
+    spent = os.times()
+    own, workers = (
+        spent.user + spent.system,
+        spent.children_user + spent.children_system,
+    )
+    return own + workers
 
 
 def _probes(simulation: Simulation, run: Path) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from fedsemi.client.local import answer, frozen
+from fedsemi.client.local import answer
+from fedsemi.client.networks import teacher_of
 from fedsemi.contributions import by_data_size, statistic
 from fedsemi.data.client import Client
 from fedsemi.errors import ConfigError
@@ -127,7 +128,7 @@ class CBAFed(Method[CBAFedState]):
         if "threshold" not in task.broadcast:
             return counts_alone(task, client, count), memory
         bench = Workbench(client, self.setup, Streams(seed_of(task.seed, "select")))
-        teacher = frozen(self.setup.load(task.weights))
+        teacher = teacher_of(self.setup, task.weights)
         selected = select(bench, teacher, **task.broadcast)
         count += selected.labels.cpu().bincount(minlength=len(count))
         whole = bool(client.num_labeled and not client.num_unlabeled)

@@ -32,4 +32,7 @@ class HeadOnlyFedAvg(SupervisedFedAvg):
         self, task: Task, client: Client, memory: Memory
     ) -> tuple[Update, Memory]:
         """Learn from the labeled part alone."""
-        return answer(task, client.only_labeled(), memory, self.setup, HeadOnly)
+        labeled = client.only_labeled()
+        return answer(
+            task, labeled, memory, self.setup, lambda b: HeadOnly(b, self.views)
+        )

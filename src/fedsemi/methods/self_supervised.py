@@ -10,7 +10,8 @@ from typing import Literal
 
 import torch
 
-from fedsemi.client.local import ObjectiveMaker, answer, frozen, recall
+from fedsemi.client.local import ObjectiveMaker, answer, recall
+from fedsemi.client.networks import teacher_of
 from fedsemi.contributions import by_data_size, by_num_images
 from fedsemi.data.client import Client
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
@@ -77,7 +78,7 @@ class SelfSupervised(Method[ServerState]):
         """Let the objective look at all images once, and send the model back as is."""
         bench = Workbench(pooled(client), self.setup, Streams(task.seed))
         objective = recall(make(bench), memory).to(self.setup.device)
-        objective.start_epoch(frozen(self.setup.load(task.weights, self.parts)))
+        objective.start_epoch(teacher_of(self.setup, task.weights, self.parts))
         update = Update(
             client=task.client,
             round=task.round,

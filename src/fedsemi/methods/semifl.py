@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from fedsemi.client.local import answer, frozen
+from fedsemi.client.local import answer
+from fedsemi.client.networks import teacher_of
 from fedsemi.data.client import Client
 from fedsemi.messages import PSEUDO_LABEL, Memory, Task, Update
 from fedsemi.method import Provenance
@@ -54,7 +55,7 @@ class SemiFL(Alternating):
     ) -> tuple[Update, Memory]:
         """Label the client once, then learn from its confident images."""
         bench = Workbench(client, self.setup, Streams(seed_of(task.seed, "label")))
-        teacher = frozen(self.setup.load(task.weights))
+        teacher = teacher_of(self.setup, task.weights)
         given = give_labels(bench, teacher, self.cutoff)
 
         def make(confident: Workbench) -> Objective:

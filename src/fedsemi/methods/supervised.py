@@ -17,6 +17,7 @@ from fedsemi.contributions import by_data_size
 from fedsemi.data.client import Client
 from fedsemi.messages import Memory, Task, Update
 from fedsemi.method import Method, Provenance
+from fedsemi.objectives.base import LabelView
 from fedsemi.objectives.supervised import Supervised
 from fedsemi.objectives.workbench import Setup
 from fedsemi.state import ServerState
@@ -35,6 +36,9 @@ class SupervisedFedAvg(Method[ServerState]):
     labels_only = True
 
     setup: Setup
+    views: LabelView = "strong"
+    """Weak and strong as in the paper, weak alone, or clean: as is, for half the time
+    and as most FedAvg implementations do."""
 
     def plan(self, state: ServerState) -> Sequence[Task]:
         """Ask the clients that have labels."""
@@ -44,7 +48,10 @@ class SupervisedFedAvg(Method[ServerState]):
         self, task: Task, client: Client, memory: Memory
     ) -> tuple[Update, Memory]:
         """Learn from the labeled part alone."""
-        return answer(task, client.only_labeled(), memory, self.setup, Supervised)
+        labeled = client.only_labeled()
+        return answer(
+            task, labeled, memory, self.setup, lambda b: Supervised(b, self.views)
+        )
 
     def as_sums(self) -> Sums:
         """Sum labels."""

@@ -75,6 +75,12 @@ class ResNetEncoder(nn.Module):
         maps: Tensor = self.stages(self.stem(images))  # [B, d, h, w]
         return maps.mean(dim=(-2, -1))
 
+    def blocks(self) -> list[nn.Module]:
+        """Return stem and stages, the last one with the mean over positions."""
+        *first, last = self.stages
+        mean = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        return [self.stem, *first, nn.Sequential(last, mean)]
+
 
 class BasicBlock(nn.Module):
     """Two 3x3 convolutions, each with batch norm, around a shortcut.

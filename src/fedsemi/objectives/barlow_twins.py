@@ -52,7 +52,7 @@ class BarlowTwins(Objective):
     def forward(self, student: Classifier, batch: Batch) -> Tensor:
         """Return the scaled loss of two views plus that of the head."""
         setup = self._bench.setup
-        images = self._bench.unlabeled(batch.unlabeled)
+        images = self._bench.unlabeled_pixels(batch.unlabeled)
         views = two_views(images, setup.views, self._bench.streams["ssl"])
         features = [student.features(view) for view in views]
         projector = student.get_submodule(PROJECTOR)

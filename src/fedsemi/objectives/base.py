@@ -16,6 +16,8 @@ from fedsemi.models import Classifier
 
 View = Literal["weak", "strong"]
 """Whether a method of the time before RandAugment gets a strong view as well."""
+LabelView = Literal[View, "clean"]
+"""What labels are learned from: a clean view is the image as at test time."""
 
 
 class Objective(nn.Module):
@@ -28,7 +30,10 @@ class Objective(nn.Module):
         """Do what is needed once in a client's life."""
 
     def start_epoch(self, teacher: Classifier) -> None:
-        """Look at the client's data with this round's frozen global model."""
+        """Look at the client's data with this round's frozen global model.
+
+        Other clients are shown the same one: it is to be looked with, never changed.
+        """
 
     def forward(self, student: Classifier, batch: Batch) -> Tensor:
         """Return the loss of one batch."""

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from fedsemi.messages import CLASS_COUNT, PSEUDO_LABEL, Memory
 from fedsemi.models import Classifier, Output
-from fedsemi.models.folding import folded
+from fedsemi.models.folding import folded_once
 from fedsemi.objectives.calibration import EDGES, as_metrics, bins_of
 from fedsemi.objectives.workbench import Workbench
 
@@ -103,9 +103,9 @@ class Labeler(nn.Module):
             self.probe.start_round()
 
     def everything(self, teacher: Classifier) -> Tensor:
-        """Label all samples; return the probabilities, [N^U, C]."""
+        """Label all samples by a frozen teacher; return the probabilities, [N^U, C]."""
         parts = torch.split(torch.arange(len(self.pseudo_label)), _CHUNK)
-        quick = folded(teacher)
+        quick = folded_once(teacher)
         return torch.cat([self(quick, part) for part in parts])
 
     @torch.inference_mode()

@@ -111,13 +111,16 @@ class Orchestra(Objective):
         order = order[: len(self.memory)]
         parts = max(len(order) // setup.local.batch_size, 1)  # no part is a lone image
         for index in order.tensor_split(parts):
-            images = self._bench.unlabeled(index)
+            images = self._bench.unlabeled_pixels(index)
             view = first_view(images, setup.views, draw, ORCHESTRA)
             self.remember(F.normalize(target(view), dim=1))
 
     def forward(self, student: Classifier, batch: Batch) -> Tensor:
         """Return the losses of two views, of a turned one, and of the head."""
-        images, draw = self._bench.unlabeled(batch.unlabeled), self._bench.streams
+        images, draw = (
+            self._bench.unlabeled_pixels(batch.unlabeled),
+            self._bench.streams,
+        )
         sizes = self._bench.setup.views
         first, second = two_views(images, sizes, draw["ssl"], ORCHESTRA)
         with torch.no_grad():

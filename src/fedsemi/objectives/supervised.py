@@ -14,14 +14,14 @@ from torch.nn import functional as F
 
 from fedsemi.data.client import Batch
 from fedsemi.models import Classifier
-from fedsemi.objectives.base import Objective, View
+from fedsemi.objectives.base import LabelView, Objective
 from fedsemi.objectives.workbench import Workbench
 
 
 class Supervised(Objective):
-    """The mean loss of the weak and the strong view, or of the weak view alone."""
+    """The mean loss of the weak and the strong view, or of one view alone."""
 
-    def __init__(self, bench: Workbench, views: View = "strong") -> None:
+    def __init__(self, bench: Workbench, views: LabelView = "strong") -> None:
         super().__init__()
         self._bench = bench
         self.views = views
@@ -35,16 +35,24 @@ class Supervised(Objective):
 
     def forward(self, student: Classifier, batch: Batch) -> Tensor:
         """Return the loss of the labeled part."""
-        images, labels = self._bench.labeled_for_views(batch.labeled)
-        views = [self._bench.weak(images)]
-        if self.views == "strong":
-            views.append(self._bench.strong(images))
+        views, labels = self._seen(batch.labeled)
         logits = self.logits(student, views)
         return F.cross_entropy(logits + self._log_prior, labels.repeat(len(views)))
 
     def logits(self, student: Classifier, views: Sequence[Tensor]) -> Tensor:
         """Return what the student says of the views."""
         return self._bench.show(student, views).logits
+
+    def _seen(self, index: Tensor) -> tuple[list[Tensor], Tensor]:
+        """Return the views to learn from, and the labels of each."""
+        if self.views == "clean":
+            images, labels = self._bench.labeled(index)
+            return [self._bench.clean(images)], labels
+        images, labels = self._bench.labeled_for_views(index)
+        views = [self._bench.weak(images)]
+        if self.views == "strong":
+            views.append(self._bench.strong(images))
+        return views, labels
 
 
 class HeadOnly(Supervised):

@@ -101,7 +101,10 @@ class Twins(Objective):
         bench, twin = self._bench, student.get_submodule(TWIN)
         assert isinstance(twin, Twin)
         images = torch.cat(
-            [bench.labeled(batch.labeled)[0], bench.unlabeled(batch.unlabeled)]
+            [
+                bench.labeled_pixels(batch.labeled),
+                bench.unlabeled_pixels(batch.unlabeled),
+            ]
         )
         views = two_views(images, bench.setup.views, bench.streams["ssl"])
         one, two = twin(torch.cat(views)).chunk(2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Literal
 
 import torch
@@ -13,10 +14,17 @@ from torch import Tensor, nn
 
 from fedsemi.data.augment import Views
 from fedsemi.data.client import Client
+from fedsemi.data.transfer import sent_to
 from fedsemi.messages import Task, Weights
 from fedsemi.models import Classifier, ModelSpec, Output
 from fedsemi.models.precision import Precision
 from fedsemi.noise import shortened, with_noise
+from fedsemi.objectives.cached_views import (
+    CachedViews,
+    Encoding,
+    FeatureStore,
+    store_of,
+)
 from fedsemi.seeds import Streams
 from fedsemi.settings import STRICT, Count, NotNegative, Positive
 from fedsemi.weights import weights_of
@@ -36,7 +44,9 @@ class LocalTraining:
     lr_unlabeled: Positive = 0.02
     """Learning rate of clients that have none."""
     momentum: Annotated[float, Field(ge=0, lt=1)] = 0.9
-    """Of SGD; without Nesterov."""
+    """Of SGD."""
+    nesterov: bool = False
+    """Whether a step looks ahead along its momentum (Nesterov), as SemiFL's does."""
     keep_momentum: bool = True
     """Whether a client's momentum lives on from round to round."""
     weight_decay: NotNegative = 5e-4
@@ -98,6 +108,32 @@ class Setup:
     """Of the stage, for methods whose last one is special; 0 if nobody knows."""
     statistics_noise: StatisticsNoise | None = None
     """What is done to statistics before they leave a client; nothing if None."""
+    features: Path | None = None
+    """Where features of a frozen encoder are kept; in the user's cache if None."""
+
+    @property
+    def seen(self) -> Views | CachedViews:
+        """How what `shown` returns becomes input of the network."""
+        store = self._store
+        return self.views if store is None else CachedViews(self.views, store)
+
+    def shown(self, images: Tensor) -> Tensor:
+        """Return images to take views of; names stand for them if features are kept.
+
+        Args:
+            images: uint8 [N, C, H, W].
+        """
+        store = self._store
+        return images if store is None else store.names(images)
+
+    @property
+    def _store(self) -> FeatureStore | None:
+        encoder = self.model.encoder
+        if encoder is None or not encoder.is_cached:
+            return None
+        folder = self.features or Path.home() / ".cache" / "fedsemi" / "features"
+        encoding = Encoding(self.model, self.views, self.precision, self.device)
+        return store_of(encoding, folder)
 
     @property
     def parameter_names(self) -> frozenset[str]:
@@ -137,42 +173,59 @@ class Workbench:
 
     def labeled(self, index: Tensor) -> tuple[Tensor, Tensor]:
         """Fetch labeled images and their labels to the device."""
-        device = self.setup.device
-        images = self.client.labeled_images[index].to(device)
-        return images, self.client.labels[index].to(device)
+        return self._sent(
+            self.setup.shown(self.client.labeled_images)[index],
+            self.client.labels[index],
+        )
 
     def unlabeled(self, index: Tensor) -> Tensor:
         """Fetch unlabeled images to the device."""
-        return self.client.unlabeled_images[index].to(self.setup.device)
+        images = self.setup.shown(self.client.unlabeled_images)
+        return sent_to(self.setup.device, images[index])
+
+    def labeled_pixels(self, index: Tensor) -> Tensor:
+        """Fetch labeled images for views of another kind than weak, strong, clean."""
+        return sent_to(self.setup.device, self.client.labeled_images[index])
+
+    def unlabeled_pixels(self, index: Tensor) -> Tensor:
+        """Fetch unlabeled images for views of another kind."""
+        return sent_to(self.setup.device, self.client.unlabeled_images[index])
 
     def labeled_for_views(self, index: Tensor) -> tuple[Tensor, Tensor]:
         """Fetch labeled images, resized for weak and strong views, and their labels."""
-        device = self.setup.device
-        return self._labeled[index].to(device), self.client.labels[index].to(device)
+        return self._sent(self._labeled[index], self.client.labels[index])
 
     def unlabeled_for_views(self, index: Tensor) -> Tensor:
         """Fetch unlabeled images, resized for weak and strong views."""
-        return self._unlabeled[index].to(self.setup.device)
+        return sent_to(self.setup.device, self._unlabeled[index])
+
+    def _sent(self, images: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        device = self.setup.device
+        return sent_to(device, images), sent_to(device, labels)
 
     @cached_property
     def _labeled(self) -> Tensor:
-        return self.setup.views.resized(self.client.labeled_images)
+        return self._for_views(self.client.labeled_images)
 
     @cached_property
     def _unlabeled(self) -> Tensor:
-        return self.setup.views.resized(self.client.unlabeled_images)
+        return self._for_views(self.client.unlabeled_images)
+
+    def _for_views(self, images: Tensor) -> Tensor:
+        shown = self.setup.shown(images)
+        return self.setup.views.resized(images) if shown is images else shown
 
     def weak(self, images: Tensor) -> Tensor:
         """Draw a weak view."""
-        return self.setup.views.weak(images, self.streams["weak"])
+        return self.setup.seen.weak(images, self.streams["weak"])
 
     def strong(self, images: Tensor) -> Tensor:
         """Draw a strong view."""
-        return self.setup.views.strong(images, self.streams["strong"])
+        return self.setup.seen.strong(images, self.streams["strong"])
 
     def clean(self, images: Tensor) -> Tensor:
         """Show the images as at test time."""
-        return self.setup.views.clean(images)
+        return self.setup.seen.clean(images)
 
     def show(self, student: Classifier, views: Sequence[Tensor]) -> Output:
         """Return the student's output for views to learn from, one after the other."""

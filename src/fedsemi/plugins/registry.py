@@ -4,7 +4,8 @@ A name is looked up among
 
 - what comes with fedsemi ("semianagg"),
 - what was added in this process (`registry.add(MyMethod)`, named "module:MyMethod"),
-- what installed packages announce by an entry point ("fedsemi.methods"), and
+- what installed packages announce by an entry point ("fedsemi.methods"),
+- what a kind of things has other words for ("onnx:encoder.onnx"), and
 - what is written `module:Name`, which is imported.
 
 Code never travels: whoever runs a plan must have the plug-in installed, and a site runs
@@ -40,6 +41,7 @@ class Registry(Mapping[str, T], Generic[T]):
         kind: str,
         own: Mapping[str, T],
         check: Callable[[Any], str | None] = lambda thing: None,
+        schemes: Mapping[str, Callable[[str], T]] | None = None,
     ) -> None:
         self.kind = kind
         """One or two words for messages."""
@@ -47,6 +49,8 @@ class Registry(Mapping[str, T], Generic[T]):
         """What comes with fedsemi."""
         self._check = check
         """Says what is wrong with a thing from outside, None if nothing is."""
+        self._schemes = schemes or {}
+        """Make a thing of what stands behind the colon, by what stands before it."""
         self._added: dict[str, T] = {}
         self._handed: dict[str, Identity] = {}
         REGISTRIES[kind] = self
@@ -82,7 +86,9 @@ class Registry(Mapping[str, T], Generic[T]):
         """Say which code stands behind a name; None for what comes with fedsemi."""
         if name in self.own:
             return None
-        thing = self[name]  # a broken or missing one is told here
+        thing: Any = self[name]  # a broken or missing one is told here
+        if name.partition(":")[0] in self._schemes:
+            return Identity(self.kind, name, *thing.identity)
         entry = None if ":" in name else self.announced.get(name)
         return self._handed.get(name) or identity_of(self.kind, name, thing, entry)
 
@@ -105,6 +111,8 @@ class Registry(Mapping[str, T], Generic[T]):
         if ":" not in name:
             return self._checked(name, self._loaded(name, self.announced[name].load))
         module, _, path = name.partition(":")
+        if module in self._schemes:
+            return self._schemes[module](path)
         if module == _LIVE:
             with suppress(AttributeError):
                 # Noted, for a worker process has another script.

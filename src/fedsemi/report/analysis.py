@@ -1,12 +1,13 @@
 """What a run keeps for its report beside the rounds: analysis.json.
 
 Written once when the run begins (who owns what) and again when it ends (what the last
-model confuses, whom it serves worse, and where the images lie that it doubts).
+model confuses, and where the images lie that it doubts); then evaluation.json as well.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from torch import Tensor
 
 from fedsemi.client.evaluate import TEST_BATCH, metrics, predict
 from fedsemi.config.blueprint import Blueprint
-from fedsemi.data.dataset import Dataset
+from fedsemi.data.dataset import ImageSet
 from fedsemi.data.label_gaps import LabelGaps, label_gaps
 from fedsemi.messages import Weights
 from fedsemi.report.correctness import packed
 from fedsemi.report.doubts import least_sure, mistakes
+from fedsemi.report.evaluation import evaluated, evaluated_on, write_evaluation
 from fedsemi.runs.model_card import write_card
 from fedsemi.simulation.build import Simulation
 from fedsemi.storage import write_whole
@@ -29,9 +31,18 @@ FILE = "analysis.json"
 class Analysis:
     """Writes analysis.json and the model card of one run."""
 
-    def __init__(self, folder: Path, blueprint: Blueprint) -> None:
+    def __init__(
+        self, folder: Path, blueprint: Blueprint, test: ImageSet | None = None
+    ) -> None:
+        """Write down what is known at the beginning.
+
+        Args:
+            folder: Of the run.
+            blueprint: What is run; a simulation has its images with it.
+            test: The test images of a coordinator, if it has any.
+        """
         self._path = folder / FILE
-        self._blueprint = blueprint
+        self._blueprint, self._test = blueprint, test
         self._content: dict[str, Any] = {"class_names": blueprint.class_names}
         if isinstance(blueprint, Simulation):
             self._content |= federation_facts(blueprint)
@@ -42,8 +53,16 @@ class Analysis:
         """Add what the last model makes of the images, if they are at hand."""
         blueprint = self._blueprint
         if isinstance(blueprint, Simulation):
-            self._content |= model_facts(blueprint, weights, threads)
-            self._write()
+            facts, evaluation = model_facts(blueprint, weights, threads)
+        elif self._test is not None and len(self._test):
+            probs = predictor(blueprint, weights, threads)(self._test.images)
+            facts = test_facts(self._test, probs)
+            evaluation = evaluated_on(self._test, blueprint.class_names, weights, probs)
+        else:
+            return
+        self._content |= facts
+        self._write()
+        write_evaluation(self._path.parent, evaluation)
 
     def _write(self) -> None:
         write_whole(self._path, (json.dumps(self._content) + "\n").encode())
@@ -91,53 +110,41 @@ def federation_gaps(simulation: Simulation) -> LabelGaps:
 
 def model_facts(
     simulation: Simulation, weights: Weights, threads: int = 1
-) -> dict[str, Any]:
-    """Say what a model does on the test set, and which unlabeled images it doubts."""
-    setup = simulation.setup(simulation.experiment.stages[-1])
-    model, views, device = setup.load(weights), setup.views, setup.device
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Say what a model does on the test set, and which unlabeled images it doubts.
 
-    def probs_of(images: Tensor) -> Tensor:
-        return predict(model, images, views, TEST_BATCH, device, threads)
-
+    Returns:
+        What analysis.json holds of it, and evaluation.json.
+    """
+    dataset = simulation.dataset
+    probs_of = predictor(simulation, weights, threads)
     facts: dict[str, Any] = {
         "least_sure": least_sure(simulation.federation.clients, probs_of)
     }
-    if len(simulation.dataset.test):
-        facts |= test_facts(
-            simulation.dataset, probs_of(simulation.dataset.test.images)
-        )
-    return facts
+    probs = probs_of(dataset.test.images) if len(dataset.test) else None
+    if probs is not None:
+        facts |= test_facts(dataset.test, probs)
+        facts["mistakes"] = mistakes(probs, dataset.test.labels)
+    return facts, evaluated(simulation, weights, probs_of, probs)
 
 
-def test_facts(dataset: Dataset, probs: Tensor) -> dict[str, Any]:
-    """Count confusions, and recall in each subgroup that the metadata know."""
-    labels = dataset.test.labels
+def predictor(
+    blueprint: Blueprint, weights: Weights, threads: int = 1
+) -> Callable[[Tensor], Tensor]:
+    """Return what gives stored images their probabilities."""
+    setup = blueprint.setup(blueprint.experiment.stages[-1])
+    model, views, device = setup.load(weights), setup.seen, setup.device
+
+    def probs_of(images: Tensor) -> Tensor:
+        return predict(model, setup.shown(images), views, TEST_BATCH, device, threads)
+
+    return probs_of
+
+
+def test_facts(test: ImageSet, probs: Tensor) -> dict[str, Any]:
+    """Count confusions, and note which images were right."""
+    labels = test.labels
     return {
-        "confusion": metrics(probs, labels, dataset.num_classes).confusion,
+        "confusion": metrics(probs, labels, probs.shape[1]).confusion,
         "correct": packed(probs, labels),
-        "mistakes": mistakes(probs, labels),
-        "subgroups": {
-            column: subgroup_recall(probs, labels, words)
-            for column, words in dataset.test_metadata.items()
-        },
     }
-
-
-def subgroup_recall(
-    probs: Tensor, labels: Tensor, words: tuple[str, ...]
-) -> list[dict[str, Any]]:
-    """Measure each subgroup apart: its size, accuracy and recall by class."""
-    rows = []
-    for word in sorted(set(words)):
-        chosen = [row for row, each in enumerate(words) if each == word]
-        found = metrics(probs[chosen], labels[chosen], probs.shape[1])
-        rows.append(
-            {
-                "group": word,
-                "num": len(chosen),
-                "accuracy": found.accuracy,
-                "balanced_accuracy": found.balanced_accuracy,
-                "recall": found.per_class_recall,
-            }
-        )
-    return rows

@@ -24,6 +24,7 @@ _SCRIPTS = (
     "guard.js",
     "pictures.js",
     "value.js",
+    "evaluation.js",
     "live.js",
     "page.js",
 )

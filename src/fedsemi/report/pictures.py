@@ -63,11 +63,11 @@ def pictures_of(
             "--pictures shows them"
         )
     if wanted:
-        return _read(run, _data_of(run, data_dir))
+        return _read(run, simulation_of(run, data_dir))
     try:
         # Whoever looks at somebody's run does not ask for code that it names.
         with only(frozenset()):
-            return _read(run, _data_of(run, data_dir))
+            return _read(run, simulation_of(run, data_dir))
     except FedSemiError as error:
         return Pictures(why_not=f"no pictures: {error}")
 
@@ -80,13 +80,14 @@ def _anybodys(run: Run) -> bool:
     return run.config["data"]["name"] in DATASETS.own
 
 
-def _data_of(run: Run, data_dir: Path | None) -> Simulation:
-    content = run.config | {"device": "cpu"}  # nothing is computed
+def simulation_of(run: Run, data_dir: Path | None) -> Simulation:
+    """Read the images of a run once more, and see that they are the same."""
+    content = run.config | {"device": "cpu"}  # nothing is trained
     simulation = build(make_experiment(content), data_dir)
     if simulation.dataset.sha256 != run.manifest.get("data_sha256"):
         raise DataError(
-            f"the images that '{run.path}' was made of have changed since; pictures "
-            "would be of others, so leave them out (--no-pictures) or put them back",
+            f"the images that '{run.path}' was made of have changed since; put them "
+            "back, or make a report without pictures (--no-pictures)",
             code="FS1130",
         )
     return simulation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ class Run:
     analysis: dict[str, Any]
     alarms: list[Alarm]
     value: dict[str, Any]
+    evaluation: dict[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -101,6 +102,7 @@ def read_run(path: Path) -> Run:
         analysis=_content(path / "analysis.json"),
         alarms=list(read_lines(path / ALARMS, lambda line: typed(_ALARM, line))),
         value=_content(path / "value.json"),
+        evaluation=_content(path / "evaluation.json"),
     )
 
 

@@ -10,11 +10,13 @@ from fedsemi.client.evaluate import MAIN_SCORES
 from fedsemi.data.label_gaps import listed
 from fedsemi.objectives.calibration import Estimate
 from fedsemi.report.bounds import bound_of, bounds_of
+from fedsemi.report.card import card_of
 from fedsemi.report.companion import sentence_of
 from fedsemi.report.pictures import NO_PICTURES, Pictures
 from fedsemi.report.ranks import FEWEST
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing, flat, shareable, without_places
+from fedsemi.report.site_findings import found_by_sites
 from fedsemi.runs.records import ClientRecord, RoundRecord
 from fedsemi.text.printable import visible
 
@@ -51,6 +53,7 @@ def main_of(runs: Sequence[Run]) -> int:
 
 
 def _run_view(run: Run) -> dict[str, Any]:
+    evaluation = evaluation_of(run)
     return {
         "bound": bound_of(run),
         "methods": run.methods,
@@ -72,7 +75,9 @@ def _run_view(run: Run) -> dict[str, Any]:
         "class_names": run.analysis.get("class_names"),
         "data": _data(run),
         "confusion": run.analysis.get("confusion"),
-        "subgroups": run.analysis.get("subgroups") or {},
+        "subgroups": run.analysis.get("subgroups") or {},  # of older versions
+        "evaluation": evaluation,
+        "card": card_of(run, evaluation),
         "settings": shareable(flat(run.config)),
         "manifest": _facts(run),
         "alarms": [asdict(alarm) for alarm in run.alarms],
@@ -190,6 +195,23 @@ def _facts(run: Run) -> dict[str, Any]:
     facts["command"] = without_places(facts["command"])
     facts["model_sha256"] = run.summary.get("model_sha256")
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def evaluation_of(run: Run) -> dict[str, Any]:
+    """Return evaluation.json, if it is about this model, and what sites sent of it.
+
+    A deployed site counts on what it holds out, of the model that it received: that of
+    the round before.
+    """
+    model = run.summary.get("model_sha256")
+    about = run.evaluation.get("model_sha256")
+    found = run.evaluation if model in (None, about) else {}
+    if "sites" in found:
+        return found
+    names = run.analysis.get("class_names") or ()
+    counted = found_by_sites(run.records[-1].clients if run.records else {}, names)
+    on = "labeled images that it holds out, counted there"
+    return found | {"sites_on": on, "sites": counted} if counted else found
 
 
 def _value(run: Run) -> dict[str, Any]:

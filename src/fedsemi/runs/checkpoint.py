@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from safetensors.torch import load, save
+from safetensors.torch import load
 from torch import Tensor
 
 from fedsemi.errors import StorageError
+from fedsemi.flat import Flat
 from fedsemi.messages import Memory, Weights
-from fedsemi.runs.state_codec import apart, decode, decode_tensors, encode
+from fedsemi.runs.state_codec import decode, decode_tensors, encode
 from fedsemi.state import ServerState
 from fedsemi.storage import replacing
 from fedsemi.text.json_text import parsed
@@ -143,15 +144,18 @@ def _write(
         sha = hashlib.sha256()
         blobs: dict[str, tuple[int, int]] = {}
 
-        def add(name: str, blob: bytes) -> None:
-            blobs[name] = (sink.written, len(blob))
-            sha.update(blob)
-            sink.write(blob)
+        def add(name: str, tensors: Mapping[str, Tensor]) -> None:
+            # What workers left is in one block already, and goes from file to file.
+            flat, begin = Flat.of(tensors), sink.written
+            for piece in (flat.layout.header, flat.block.numpy().data):
+                sha.update(piece)
+                sink.write(piece)
+            blobs[name] = (begin, sink.written - begin)
 
-        add("server", save(apart(server)))
+        add("server", server)
         for client in clients:
             if kept := memory(client):
-                add(str(client), save(apart(dict(kept))))
+                add(str(client), kept)
         manifest = json.dumps(
             {
                 "cursor": vars(cursor),

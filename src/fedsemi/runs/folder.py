@@ -34,7 +34,13 @@ METRICS = "metrics.jsonl"
 WARM_UP = "warm-up.fsck"
 """The checkpoint at the end of a first stage that labels alone begin with, too."""
 
-_DERIVED = ("value.json", "model.onnx", "model.pt2")
+_DERIVED = (
+    "value.json",
+    "evaluation.json",
+    "model-card.md",
+    "model.onnx",
+    "model.pt2",
+)
 """What other commands made of the model; a new run makes it untrue."""
 
 
@@ -132,7 +138,8 @@ class RunFolder:
         cursor = Cursor(
             number, record.stage, record.round, self._log.size, self._log.sha256
         )
-        clients = [client.id for client in step.state.clients]
+        state = step.state
+        clients = [*(client.id for client in state.clients), *state.away]
         targets = [self._generations.path(number)]
         if record.stage == 0 and record.round == record.rounds and self._shares_warm_up:
             targets.append(self.path / WARM_UP)

@@ -52,12 +52,19 @@ def identity(blueprint: Blueprint) -> dict[str, Any]:
         "seed_scheme": SEED_SCHEME,
         **blueprint.provenance(),
         "anchor_sha256": [m.anchor_sha256 or None for m in methods],
+        **_encoder(blueprint),
         "fedsemi_sha256": _source_sha256(),
         "plugins": plugins_of(experiment, with_data=True),
         "threads_per_worker": 1,
         "torch": str(torch.__version__),
         "cpu": torch.backends.cpu.get_cpu_capability(),
     }
+
+
+def _encoder(blueprint: Blueprint) -> dict[str, str]:
+    """Name a pretrained encoder by its file; nothing for a network without one."""
+    sha256 = blueprint.model.encoder_sha256
+    return {"encoder_sha256": sha256} if sha256 else {}
 
 
 def checkpoint_identity(blueprint: Blueprint) -> dict[str, Any]:
@@ -111,7 +118,7 @@ def check_forkable(
 def _bound(changed: Sequence[str], cursor: Cursor) -> list[str]:
     """Return what of a change no checkpoint can be taken over."""
     methods = tuple(f"config.stages.{i}.method" for i in range(cursor.stage + 1))
-    bound = ("data_", "partition_", "config.model.", *methods)
+    bound = ("data_", "partition_", "encoder_", "config.model.", *methods)
     return [key for key in changed if key.startswith(bound)]
 
 

@@ -27,6 +27,9 @@ class ModelCard:
     views: Views
     pixels: Pixels
     """How pictures become pixels: as those that the model has learned from."""
+    about: tuple[tuple[str, str], ...] = ()
+    """What people should know of the model, a title and a text each; only an exported
+    one, which leaves its run behind, brings it along."""
 
     @classmethod
     def of(cls, blueprint: Blueprint) -> ModelCard:
@@ -47,10 +50,11 @@ class ModelCard:
             views: dict[str, Any] = content["views"]
             mean, std = tuple(views["mean"]), tuple(views["std"])
             return cls(
-                ModelSpec(**content["spec"]),
+                ModelSpec.from_dict(content["spec"]),
                 tuple(content["class_names"]),
                 Views(**(views | {"mean": mean, "std": std})),
                 _pixels(content.get("pixels", {}), len(mean)),
+                tuple((title, text) for title, text in content.get("about", ())),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise StorageError(

@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeVar, get_args, get_type_hints
 
-import torch
 from torch import Tensor
 
 from fedsemi.errors import StorageError
@@ -124,17 +123,3 @@ def _cannot_keep(where: str, value: object) -> StorageError:
         "numbers, text, tensors, mappings, sequences or dataclasses of these",
         code="FS1107",
     )
-
-
-def apart(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Copy tensors that share memory, which safetensors refuses to store."""
-    seen: set[int] = set()
-    result: dict[str, Tensor] = {}
-    for name, tensor in tensors.items():
-        address = tensor.untyped_storage().data_ptr()
-        whole = tensor.contiguous()
-        if address and address in seen:
-            whole = whole.clone(memory_format=torch.contiguous_format)
-        seen.add(address)
-        result[name] = whole
-    return result

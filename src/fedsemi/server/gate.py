@@ -12,7 +12,7 @@ FS2201  too few replies, round skipped        FS2202  no confident pseudo-labels
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -22,6 +22,7 @@ from torch import Tensor
 
 from fedsemi.client.findings import held_out_accuracy
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.flat import Flat
 from fedsemi.messages import DIVERSITY, Answer, ClientInfo, Failure, Task, Update
 from fedsemi.method import Method, Statistic
 from fedsemi.runs.records import Notice, Rejection
@@ -81,7 +82,7 @@ class Gate:
     def check(
         self,
         tasks: Sequence[Task],
-        updates: Sequence[Answer],
+        updates: Iterable[Answer],
         clients: Sequence[ClientInfo],
         state: GateState,
     ) -> Check:
@@ -89,7 +90,7 @@ class Gate:
 
         Args:
             tasks: All that the method planned, quarantined clients included.
-            updates: The replies in any order.
+            updates: The replies in any order; each is looked at as it comes.
             clients: The register.
             state: What the gate remembers.
         """
@@ -118,11 +119,11 @@ class Gate:
     def _sifted(
         self,
         tasks: Sequence[Task],
-        updates: Sequence[Answer],
+        updates: Iterable[Answer],
         infos: Mapping[int, ClientInfo],
     ) -> tuple[list[Reply], list[Rejection]]:
         """Keep one good reply per task, in canonical order."""
-        asked = {(task.group, task.client): task for task in tasks}
+        asked = {(task.group, task.client): task for task in _flat(tasks)}
         good, dropped = list[Reply](), list[Rejection]()
         for update in updates:
             if isinstance(update, Failure):
@@ -204,6 +205,15 @@ def _shares_of(method: Method[Any]) -> Callable[[Sequence[Update]], Tensor]:
         return found
 
     return shares
+
+
+def _flat(tasks: Sequence[Task]) -> Iterator[Task]:
+    """Lay the model of each task out as one vector; most tasks share one model."""
+    known: dict[int, Flat] = {}
+    for task in tasks:
+        if id(task.weights) not in known:
+            known[id(task.weights)] = Flat.of(task.weights)
+        yield replace(task, weights=known[id(task.weights)])
 
 
 def _place(update: Update) -> tuple[int, int]:

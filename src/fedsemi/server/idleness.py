@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from fedsemi.messages import Weights
+from fedsemi.flat import Flat
 from fedsemi.server.replies import Reply
 
 _UNMOVED = 1e-3
@@ -50,11 +50,6 @@ def _cosines_to_others(replies: Sequence[Reply]) -> Tensor:
 
 def _direction(reply: Reply) -> Tensor:
     """Lay out a step of length one as a vector, without the integer counters."""
-    step = _flat(reply.update.weights, reply.task.weights)
-    step -= _flat(reply.task.weights, reply.task.weights)
+    start = Flat.of(reply.task.weights)
+    step = start.like(reply.update.weights).floats() - start.floats()
     return step.div_(max(reply.norm, 1e-30))
-
-
-def _flat(weights: Weights, like: Weights) -> Tensor:
-    keys = [key for key, value in like.items() if value.is_floating_point()]
-    return torch.cat([weights[key].detach().flatten() for key in keys])

@@ -9,17 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from fedsemi.errors import FedSemiError
+from fedsemi.flat import Flat, Layout, Part
 from fedsemi.messages import ClientInfo, Findings, Task, Update
 from fedsemi.method import Statistic
 from fedsemi.text.printable import printable
 
 _TOLERANCE = 1e-3
+_VARIANCE = "running_var"
 _MOST_STEPS = 2**31
 
 
@@ -93,39 +96,82 @@ def step_length(weights: Any, reference: Mapping[str, Tensor]) -> float:
     """Check the weights and return how far they are from the reference."""
     if not isinstance(weights, Mapping) or weights.keys() != reference.keys():
         raise Refused("FS2101", _key_difference(weights, reference))
-    squares = 0.0
-    for key, old in reference.items():
-        new = weights[key]
-        _check_kind(key, new, old)
-        if old.is_floating_point():
-            squares += _entry_step(key, new, old) ** 2
-        elif new.numel() and not 0 <= new.min() <= new.max() <= old.max() + _MOST_STEPS:
-            raise Refused("FS2104", f"has an impossible counter '{key}'")
+    start = Flat.of(reference)
+    steps = _steps(weights, start)
+    if steps is None:  # one entry is not sound: which, and what is wrong with it?
+        steps = [_entry_step(key, weights[key], old) for key, old in reference.items()]
+    squares = sum(step**2 for step in steps)
     if not math.isfinite(squares):
         raise Refused("FS2103", "is too far away to measure")
     return math.sqrt(squares)
 
 
-def _check_kind(key: str, new: Any, old: Tensor) -> None:
-    if not isinstance(new, Tensor) or new.layout != torch.strided or new.is_meta:
-        raise Refused("FS2102", f"has no dense tensor at '{key}'")
-    if new.shape != old.shape or new.dtype != old.dtype:
-        raise Refused(
-            "FS2102",
-            f"has {new.dtype} {list(new.shape)} at '{key}', not {old.dtype} "
-            f"{list(old.shape)}",
-        )
+def _steps(weights: Mapping[str, Any], start: Flat) -> list[float] | None:
+    """Measure the step of each entry, all of them at once; None if one is not sound."""
+    alike = isinstance(weights, Flat) and weights.layout == start.layout
+    if not alike and any(_misfit(key, weights[key], old) for key, old in start.items()):
+        return None
+    steps: dict[str, float] = {}
+    before, after = start.parts(), start.like(weights).parts()
+    for dtype, part in start.layout.parts.items():
+        old, new = before[dtype], after[dtype]
+        if dtype.is_floating_point:
+            steps |= zip(part.names, _norms(new, old, part), strict=True)
+            if (new[_variances(start.layout, dtype)] < 0).any():
+                return None
+        elif (new < 0).any() or (new.long() > old.long() + _MOST_STEPS).any():
+            return None
+    found = [steps[key] for key in start if key in steps]
+    return found if all(map(math.isfinite, found)) else None
 
 
-def _entry_step(key: str, new: Tensor, old: Tensor) -> float:
+def _norms(new: Tensor, old: Tensor, part: Part) -> list[float]:
+    """Return the length of the step of each entry."""
+    norms: list[Tensor] = []
+    for begin, sizes in part.groups:
+        here = slice(begin, begin + sum(sizes))
+        for step in torch.split(new[here] - old[here], sizes):
+            norms.append(torch.linalg.vector_norm(step, dtype=torch.double))
+    return torch.stack(norms).tolist()
+
+
+@lru_cache(maxsize=16)
+def _variances(layout: Layout, dtype: torch.dtype) -> Tensor:
+    """Tell which of the numbers of a type are variances of batch norms."""
+    part = layout.parts[dtype]
+    named = zip(part.names, part.sizes, strict=True)
+    flags = [torch.full((size,), name.endswith(_VARIANCE)) for name, size in named]
+    return torch.cat(flags).nonzero().flatten()
+
+
+def _entry_step(key: str, new: Any, old: Tensor) -> float:
+    """Check one entry and measure its step; counters have none."""
+    if problem := _misfit(key, new, old):
+        raise Refused("FS2102", problem)
+    if not old.is_floating_point():
+        if new.numel() and not 0 <= new.min() <= new.max() <= old.max() + _MOST_STEPS:
+            raise Refused("FS2104", f"has an impossible counter '{key}'")
+        return 0.0
     step = float(torch.linalg.vector_norm(new.detach() - old, dtype=torch.double))
     if not math.isfinite(step):
         bad = int((~torch.isfinite(new)).sum())
         found = f"{bad} non-finite values" if bad else "values too large"
         raise Refused("FS2103", f"has {found} in '{key}'")
-    if key.endswith("running_var") and (new < 0).any():
+    if key.endswith(_VARIANCE) and (new < 0).any():
         raise Refused("FS2103", f"has a negative variance in '{key}'")
     return step
+
+
+def _misfit(key: str, new: Any, old: Tensor) -> str | None:
+    """Say what is wrong with the kind of an entry, if anything is."""
+    if not isinstance(new, Tensor) or new.layout != torch.strided or new.is_meta:
+        return f"has no dense tensor at '{key}'"
+    if new.shape != old.shape or new.dtype != old.dtype:
+        return (
+            f"has {new.dtype} {list(new.shape)} at '{key}', not {old.dtype} "
+            f"{list(old.shape)}"
+        )
+    return None
 
 
 def _key_difference(weights: Any, reference: Mapping[str, Tensor]) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, cast
 
 from fedsemi.engine import Engine
 from fedsemi.errors import ProtocolError, RoundFailed
-from fedsemi.messages import Answer, ClientInfo, Task, Update
+from fedsemi.messages import Answer, Task, Update
 from fedsemi.method import Method
 from fedsemi.runs.records import Notice, Rejection
 from fedsemi.server.gate import MOST_SKIPS, Check, Gate
+from fedsemi.server.members import with_members
 from fedsemi.state import S
 
 
@@ -22,6 +23,8 @@ class Round(Generic[S]):
     state: S
     checks: Sequence[Check]
     """What the gate made of the answers, one for each phase of the method."""
+    changes: tuple[Notice, ...] = ()
+    """Who came and went before it."""
 
     @property
     def updates(self) -> list[Update]:
@@ -40,8 +43,9 @@ class Round(Generic[S]):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What else the gate saw, and what the guard did."""
-        return tuple(each for check in self.checks for each in check.notices)
+        """Who came and went, what else the gate saw, and what the guard did."""
+        seen = tuple(each for check in self.checks for each in check.notices)
+        return (*self.changes, *seen)
 
     @property
     def skipped(self) -> bool:
@@ -63,23 +67,24 @@ def run(
     """
     gate = gate or Gate(statistics=method.statistics)
     while state.round < rounds:
-        asking = one_round(method, joined(state, engine.clients()), gate)
+        begun, changes = with_members(state, engine)
+        asking = one_round(method, begun, gate)
         tasks = next(asking)
         while True:
             try:
-                tasks = asking.send(engine.run(tasks))
+                tasks = asking.send(engine.arriving(tasks))
             except StopIteration as over:
                 done: Round[S] = over.value
                 break
         spent = state.spent + cost
         done = replace(done, state=replace(done.state, spent=spent)) if cost else done
-        yield done
+        yield replace(done, changes=changes) if changes else done
         state = done.state
 
 
 def one_round(
     method: Method[S], state: S, gate: Gate
-) -> Generator[Sequence[Task], Sequence[Answer], Round[S]]:
+) -> Generator[Sequence[Task], Iterable[Answer], Round[S]]:
     """Go through one round: yield tasks, be sent the answers, return what is left.
 
     It does not know how answers come about, so that whoever has a loop of its own, as
@@ -100,15 +105,6 @@ def one_round(
     return Round(state, checks)
 
 
-def joined(state: S, clients: Sequence[ClientInfo]) -> S:
-    """Take in clients that have come since; those who are known stay as they are."""
-    known = {client.id: client for client in state.clients}
-    merged = {client.id: client for client in clients} | known
-    if len(merged) == len(known):
-        return state
-    return replace(state, clients=tuple(merged[id] for id in sorted(merged)))
-
-
 def _closed(method: Method[S], before: S, state: S, check: Check) -> S:
     """Close a phase: combine what passed, or go on from an older model.
 
@@ -121,7 +117,11 @@ def _closed(method: Method[S], before: S, state: S, check: Check) -> S:
     if check.verdict == "worse" and before.good is not None:
         good = cast(S, before.good)
         new = replace(
-            good, round=before.round + 1, contributions={}, clients=before.clients
+            good,
+            round=before.round + 1,
+            contributions={},
+            clients=before.clients,
+            away=before.away,
         )
     elif not check.quorum:
         new = _skipped(before, check)

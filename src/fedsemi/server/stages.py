@@ -27,6 +27,7 @@ from fedsemi.runs.records import ClientRecord, RoundRecord, Step
 from fedsemi.seeds import seed_of
 from fedsemi.server.budget import Course
 from fedsemi.server.gate import gate_of
+from fedsemi.server.members import Scheduled, present
 from fedsemi.server.noised import Noised
 from fedsemi.server.protected import Protected, protected
 from fedsemi.server.rounds import Round, run
@@ -131,9 +132,11 @@ def _run_stage(
     averaged = server if keep is None else WithRunningMean(server, keep)
     gate, guarded = gate_of(blueprint, method), blueprint.experiment.guard.enabled
     with open_engine(method, number) as opened:
-        # The guard judges models by what labeled sites report, in simulations too.
-        engine = Reporting(opened, judge.held_out, setup) if guarded else opened
-        fresh = method.init(begun.weights, engine.clients(), seed)
+        engine = _scheduled(blueprint, opened, number)
+        if guarded:  # judges models by what labeled sites report, in simulations too
+            engine = Reporting(engine, judge.held_out, setup)
+        done_before = start.cursor.round if start else 0
+        fresh = method.init(begun.weights, present(engine, done_before), seed)
         state = _begin(replace(fresh, spent=begun.spent), engine, start)
         validation = validate(state)
         started = time.perf_counter()
@@ -158,6 +161,15 @@ def _run_stage(
             )
             yield Step(record, done.state, engine.memory)
             started = time.perf_counter()
+
+
+def _scheduled(blueprint: Blueprint, engine: Engine, stage: int) -> Engine:
+    """Let clients come and go as the experiment says, if it says so."""
+    experiment = blueprint.experiment
+    if not experiment.membership:
+        return engine
+    before = sum(earlier.rounds for earlier in experiment.stages[:stage])
+    return Scheduled(engine, experiment.membership, before)
 
 
 def _outcome(done: Round[Any]) -> dict[str, Any]:
@@ -209,8 +221,9 @@ def _test(judge: Judge, setup: Setup, weights: Weights) -> Metrics | None:
     """Test a model, if there is one and something to test it on."""
     if judge.test is None or not weights:
         return None
-    model, views, device = setup.load(weights), setup.views, setup.device
-    probs = predict(model, judge.test.images, views, TEST_BATCH, device, judge.threads)
+    model, views, device = setup.load(weights), setup.seen, setup.device
+    images = setup.shown(judge.test.images)
+    probs = predict(model, images, views, TEST_BATCH, device, judge.threads)
     return metrics(probs, judge.test.labels, setup.model.num_classes)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from fedsemi.cards import CARDS, misfit
+from fedsemi.cards import CARDS
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import DataSettings, Experiment
+from fedsemi.config.setting import check_fit
 from fedsemi.data.arrays import ARRAYS
 from fedsemi.data.augment import Views, pre_size
 from fedsemi.data.dataset import Dataset
@@ -117,14 +118,15 @@ def assemble(
         settings.width,
         dataset.image_size,
         settings.settings,
-    )
+        settings.encoder,
+    ).located()
     federation = make_federation(
         dataset, partition, experiment.evaluation.validation_fraction, experiment.seed
     )
-    _check_card(experiment, federation)
+    check_fit(experiment, [client.info for client in federation.clients])
     if not truth:
         federation = replace(federation, oracle=None)
-    views = views_of(dataset, experiment.data)
+    views = views_of(dataset, experiment.data, model)
     names = dataset.class_names
     return Simulation(
         experiment, model, views, names, dataset, partition, federation, folders
@@ -213,20 +215,6 @@ def _drawn(experiment: Experiment, labels: Rows, num_classes: int) -> Partition:
     return at_every_client(deal(labels), labels, per_class, seed)
 
 
-def _check_card(experiment: Experiment, federation: Federation) -> None:
-    """Refuse data whose owners brought other labels than the card says."""
-    said = experiment.setting.card
-    if said is None:
-        return
-    infos = [client.info for client in federation.clients]
-    if problem := misfit(CARDS[said], infos):
-        raise DataError(
-            f"setting.card is {said} ({CARDS[said].title}), but {problem}; name the "
-            "card that fits, or leave it out",
-            code="FS4501",
-        )
-
-
 def _check_sha256(what: str, wanted: str | None, found: Dataset | Partition) -> None:
     # The hash of many images takes a while, so it is made only if one is wanted.
     if wanted is not None and wanted != found.sha256:
@@ -237,8 +225,16 @@ def _check_sha256(what: str, wanted: str | None, found: Dataset | Partition) -> 
         )
 
 
-def views_of(dataset: Dataset, settings: DataSettings) -> Views:
-    """Describe the views."""
+def views_of(
+    dataset: Dataset, settings: DataSettings, model: ModelSpec | None = None
+) -> Views:
+    """Describe the views; a pretrained network may want pixels on a scale of its own.
+
+    Gray pictures that it sees as color ones get the mean of its scales.
+    """
     size = dataset.image_size
     pre = settings.pre_size or pre_size(size)
-    return Views(size, pre, dataset.mean, dataset.std, settings.flip)
+    mean, std = (model and model.pixels) or (dataset.mean, dataset.std)
+    if len(mean) != dataset.channels == 1:
+        mean, std = (sum(mean) / len(mean),), (sum(std) / len(std),)
+    return Views(size, pre, mean, std, settings.flip)

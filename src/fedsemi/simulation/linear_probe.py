@@ -73,8 +73,8 @@ def linear_probe(
 def features(model: Classifier, images: Tensor, setup: Setup) -> Tensor:
     """Return the features of the clean view, on the CPU."""
     parts = [
-        model.features(setup.views.clean(part.to(setup.device))).cpu()
-        for part in torch.split(images, 500)
+        model.features(setup.seen.clean(part.to(setup.device))).cpu()
+        for part in torch.split(setup.shown(images), 500)
     ]
     return torch.cat(parts)
 

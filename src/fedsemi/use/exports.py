@@ -1,10 +1,11 @@
-"""Take a run elsewhere: tables, TensorBoard, and models that need no fedsemi."""
+"""Take a run elsewhere: tables, TensorBoard, models that need no fedsemi, a card."""
 
 from __future__ import annotations
 
 import csv
 import io
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ from torch import Tensor, nn
 from fedsemi.client.evaluate import SCORES
 from fedsemi.errors import ConfigError
 from fedsemi.models import Classifier
+from fedsemi.models.pretrained import PretrainedEncoder
+from fedsemi.report.card import as_markdown, card_of
 from fedsemi.report.run import Run
+from fedsemi.report.view import evaluation_of
 from fedsemi.runs.folder import MODEL
 from fedsemi.runs.model_card import ModelCard, read_card
 from fedsemi.runs.records import RoundRecord
@@ -63,6 +67,8 @@ def load_model(folder: Path) -> tuple[Deployed, ModelCard]:
     # Methods may keep parts of their own beside the classifier; they stay behind.
     names = classifier.state_dict().keys()
     classifier.load_state_dict({name: weights[name] for name in names})
+    if isinstance(classifier.encoder, PretrainedEncoder):
+        classifier.encoder = classifier.encoder.whole()
     return Deployed(classifier, card).eval(), card
 
 
@@ -114,17 +120,18 @@ def save_tensorboard(run: Run, folder: Path) -> None:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        raise _missing("tensorboard", "tensorboard") from None
+        raise missing("tensorboard", "tensorboard") from None
     make_folder(folder)
     writer: Any = SummaryWriter(str(folder))
     for step, record in enumerate(run.records, start=1):
-        for name, value in _scalars(record).items():
+        for name, value in scalars(record).items():
             if value is not None:
                 writer.add_scalar(name, value, step)
     writer.close()
 
 
-def _scalars(record: RoundRecord) -> dict[str, float | None]:
+def scalars(record: RoundRecord) -> dict[str, float | None]:
+    """Name the numbers of a round that TensorBoard and MLflow draw."""
     found: dict[str, float | None] = {}
     if record.test:
         found |= {f"test/{name}": score for name, score in record.test.scores.items()}
@@ -139,7 +146,7 @@ def _scalars(record: RoundRecord) -> dict[str, float | None]:
 
 def save_torch(run: Run, path: Path) -> None:
     """Write a program that `torch.export.load` reads without fedsemi (.pt2)."""
-    model, card = load_model(run.path)
+    model, card = _with_card(run)
     program = _program(model, card)
     content = io.BytesIO()
     torch.export.save(program, content, extra_files={CARD: card.as_json()})
@@ -151,8 +158,8 @@ def save_onnx(run: Run, path: Path) -> None:
     try:
         import onnx
     except ImportError:
-        raise _missing("ONNX", "export") from None
-    model, card = load_model(run.path)
+        raise missing("ONNX", "export") from None
+    model, card = _with_card(run)
     content: Any = io.BytesIO()
     with warnings.catch_warnings():
         # The newer exporter needs one more package and gives these networks the same.
@@ -172,6 +179,24 @@ def save_onnx(run: Run, path: Path) -> None:
     write_whole(path, graph.SerializeToString())
 
 
+def save_card(run: Run, path: Path) -> None:
+    """Write the model card as a page of Markdown, for people."""
+    rows = card_of(run, evaluation_of(run))
+    if not rows:
+        raise ConfigError(
+            f"'{run.path}' has no model yet, for the run is not over; continue it with "
+            "`fedsemi run --resume`",
+            code="FS3510",
+        )
+    write_whole(path, as_markdown(run.name, rows).encode())
+
+
+def _with_card(run: Run) -> tuple[Deployed, ModelCard]:
+    """Load the model, and say with it what people should know."""
+    model, card = load_model(run.path)
+    return model, replace(card, about=tuple(card_of(run, evaluation_of(run))))
+
+
 def _program(model: Deployed, card: ModelCard) -> torch.export.ExportedProgram:
     count = torch.export.Dim("count")
     shapes = ({0: count},)
@@ -183,7 +208,8 @@ def _example(card: ModelCard) -> Tensor:
     return torch.zeros(2, len(card.views.mean), side, side, dtype=torch.uint8)
 
 
-def _missing(what: str, extra: str) -> ConfigError:
+def missing(what: str, extra: str) -> ConfigError:
+    """Say which extra brings a package."""
     return ConfigError(
         f"{what} is not installed; `pip install 'fedsemi[{extra}]'` adds it",
         code="FS4108",

@@ -13,6 +13,7 @@ from rich.console import Console
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.privacy import said_of
 from fedsemi.config.setting import departures
+from fedsemi.data.dataset import ImageSet
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import (
@@ -81,11 +82,13 @@ def record_run(
     checkpoint_every: int = 1,
     workers: int = 1,
     display: type[Progress] = Progress,
+    test: ImageSet | None = None,
 ) -> tuple[Step | None, dict[str, Any]]:
     """Show and record the steps that a folder lacks, and save every few rounds.
 
     The number of workers serves the estimate of the time left and the last test, the
-    kind of display decides what is shown of a round.
+    kind of display decides what is shown of a round, and a coordinator's test images
+    are what its last model is judged on; a simulation has its own.
 
     Returns:
         The last step, None if all rounds were done before, and the summary.
@@ -100,8 +103,12 @@ def record_run(
     if blueprint.experiment.privacy.masked:
         told = said_of(blueprint.experiment.privacy, blueprint.experiment.guard)
         console.print(told, soft_wrap=True, highlight=False)
+    encoder = blueprint.model.encoder
+    if encoder is not None and encoder.is_cached:
+        told = "a frozen encoder: what it makes of a picture is computed once and kept"
+        console.print(f"{told}, so that the first rounds take longer", soft_wrap=True)
     try:
-        analysis = Analysis(folder.path, blueprint)
+        analysis = Analysis(folder.path, blueprint, test)
         shown = display(blueprint, title, console, workers)
         so_far = read_run(folder.path)
         alone = companion_of(so_far)

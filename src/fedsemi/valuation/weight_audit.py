@@ -2,7 +2,8 @@
 
 Rounds are played from a trained model on. In each, the shares that the method gave are
 held against equal ones: how far they are from these, how much of that what everybody
-could count explains, and what the same updates would have made with equal shares.
+could count explains, what the same updates would have made with equal shares, and
+where in the update space both differ.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from fedsemi.seeds import seed_of
 from fedsemi.server.gate import gate_of
 from fedsemi.server.rounds import run
 from fedsemi.simulation.build import Simulation
+from fedsemi.valuation.update_space import Place, mean_of, place_of
 from fedsemi.weights import weighted_mean
 
 FACTS = ("presence", "counts", "size")
@@ -59,6 +61,13 @@ class Audit:
     """On the test set, of the mean with the method's shares, by round."""
     equal_accuracy: tuple[float, ...]
     """Of the mean of the same updates with equal ones."""
+    places: tuple[Place, ...] = ()
+    """Where the two means differ, by round; rounds with equal shares have none."""
+
+    @property
+    def place(self) -> Place | None:
+        """Where the shares act, on average over rounds."""
+        return mean_of(self.places)
 
     @property
     def moved(self) -> float:
@@ -127,7 +136,7 @@ def audit(simulation: Simulation, weights: Weights, rounds: int) -> Audit:
     """Play rounds of the last stage from a model on, and audit its shares."""
     stage = simulation.experiment.stages[-1]
     method, setup = simulation.method(stage), simulation.setup(stage)
-    rows, own, equal = list[Row](), list[float](), list[float]()
+    rows, own, equal, places = list[Row](), list[float](), list[float](), list[Place]()
     with local_engine(method, simulation.federation.clients, 1) as engine:
         seed = seed_of(simulation.experiment.seed, "audit")
         before = method.init(weights, engine.clients(), seed)
@@ -137,12 +146,12 @@ def audit(simulation: Simulation, weights: Weights, rounds: int) -> Audit:
             memories = {u.client: engine.memory(u.client) for u in used}
             rows += _rows(done.state.round, used, shares, memories)
             base = before.whole
-            for kept, given in (
-                (own, [shares[u.client] for u in used]),
-                (equal, equal_shares(used, shares)),
-            ):
+            both = [shares[u.client] for u in used], equal_shares(used, shares)
+            for kept, given in zip((own, equal), both, strict=True):
                 mean = weighted_mean(base, [u.weights for u in used], _tensor(given))
                 kept.append(_accuracy(simulation, setup, mean))
+            if place := place_of(base, used, *both, setup.parameter_names):
+                places.append(place)
             before = done.state
     if not any(row.share for row in rows):
         raise ConfigError(
@@ -150,7 +159,7 @@ def audit(simulation: Simulation, weights: Weights, rounds: int) -> Audit:
             "nothing to audit; audit a run whose model is trained",
             code="FS4502",
         )
-    return Audit(stage.method, tuple(rows), tuple(own), tuple(equal))
+    return Audit(stage.method, tuple(rows), tuple(own), tuple(equal), tuple(places))
 
 
 def counted(updates: Sequence[Update], shares: Mapping[int, float]) -> list[Update]:
@@ -198,7 +207,9 @@ def _rows(
 def _accuracy(simulation: Simulation, setup: Setup, weights: Weights) -> float:
     classifier = {key: weights[key] for key in simulation.initial_weights()}
     test, model = simulation.federation.test, setup.load(classifier)
-    probs = predict(model, test.images, setup.views, TEST_BATCH, setup.device, 1)
+    probs = predict(
+        model, setup.shown(test.images), setup.seen, TEST_BATCH, setup.device, 1
+    )
     return metrics(probs, test.labels, setup.model.num_classes).accuracy
 
 

@@ -8,12 +8,13 @@ import pytest
 
 pytest.importorskip("flwr")
 
+from fedsemi.config.setting import CardSettings
 from fedsemi.data.site import Site, write_site
 from fedsemi.deployment.coordinator.roster import Roster
 from fedsemi.deployment.introduction import check_introduction, introduction_of
 from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.site.client_app import client_app, simulated_desk
-from fedsemi.errors import ProtocolError
+from fedsemi.errors import DataError, ProtocolError
 from fedsemi.messages import ClientInfo
 
 _INFO = ClientInfo(2, 3, 4)
@@ -30,6 +31,16 @@ def test_sites_join_with_their_counts(simulation, tmp_path):
     roster = Roster(_grid(simulation, tmp_path), simulation)
     roster.wait_for(3, 10)
     assert roster.infos() == [c.info for c in simulation.federation.clients]
+
+
+def test_sites_with_other_labels_than_the_card_says_end_the_wait(simulation, tmp_path):
+    # One site of three has labels, as under LC; few labels everywhere were announced.
+    few = CardSettings(card="LAC")
+    plan = simulation.experiment.model_copy(update={"setting": few})
+    announced = replace(simulation, experiment=plan)
+    roster = Roster(_grid(announced, tmp_path), announced)
+    with pytest.raises(DataError, match=r"FS4501 .* LAC .* client \d has no labels"):
+        roster.wait_for(3, 10)
 
 
 def test_a_site_with_another_class_list_is_refused_by_name(simulation, tmp_path):

@@ -37,6 +37,8 @@ CHECKSUMS: dict[str, str] = {
     "2ca8df088c8d730709797148fbb7c267351ae955172ecfc72926d032466be4a4",
     "isic18.npz": "sha256:"
     "accb68780b9abcc469a6a424be215cdac1d770579f61360067df433520466540",
+    "isic18-96.npz": "sha256:"
+    "10a4a02547d69a1d6f4b182b62fd04bacdd8da48ee09ad6c461ef1b4512d3f84",
     "isic18.csv": "sha256:"
     "ccd42c32eec087549821abe83bad4dac7a2114d9e5585275dde9866364d9e9df",
 }

@@ -30,6 +30,8 @@ from fedsemi.data.readers.isic18_split import CLASS_NAMES, Photos, split_rows
 from fedsemi.data.readers.source import Request
 
 FILES = ("HAM10000_metadata.csv", "isic18.npz", "isic18.csv")
+LARGER = "isic18-96.npz"
+"""The same photographs at 96 pixels, for whoever asks for more than 32."""
 FOLDERS = (
     "HAM10000_images_part_1",
     "HAM10000_images_part_2",
@@ -40,6 +42,7 @@ STD = (0.14092809, 0.15261231, 0.16997086)
 IMAGE_SIZE = 224
 
 _SUB = ("isic18",)
+_COMPACT_SIDE = 32
 
 
 def read(request: Request) -> Dataset | None:
@@ -48,6 +51,9 @@ def read(request: Request) -> Dataset | None:
         case (metadata,):
             return _official(metadata, request)
         case (images, table):
+            larger = images.with_name(LARGER)
+            if (request.image_size or 0) > _COMPACT_SIDE and larger.exists():
+                images = larger
             return _compact(images, table, request)
         case _:
             return None
@@ -112,6 +118,7 @@ def _dataset(
         std=STD,
         image_size=image_size,
         groups=torch.from_numpy(lesions[train]),
+        test_groups=torch.from_numpy(lesions[test]),
         test_metadata={
             "age": tuple(age_band(photos.ages[row]) for row in test),
             "sex": tuple(photos.sexes[row] or "unknown" for row in test),

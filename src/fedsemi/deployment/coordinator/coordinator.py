@@ -24,6 +24,7 @@ from fedsemi.deployment.certificates import CA, SERVER, SERVER_KEY
 from fedsemi.deployment.coordinator.deployed import LOG, STATUS, Terms, write_status
 from fedsemi.deployment.coordinator.door import Door
 from fedsemi.deployment.coordinator.engine import PATIENCE, Patience
+from fedsemi.deployment.coordinator.members import Members
 from fedsemi.deployment.coordinator.register import read_enrolled
 from fedsemi.errors import CannotCreate, ConfigError, FedSemiError
 from fedsemi.storage import make_folder
@@ -118,7 +119,8 @@ class Coordinator:
         """Hand the plan to the SuperLink; the conductor carries it out."""
         blueprint = self._plan()
         config = {"plan": blueprint.as_json(), "ticket": secrets.token_hex(16)}
-        sites = self.num_sites or len(read_enrolled(self.folder))
+        away = Members(self.folder).absent()
+        sites = self.num_sites or len(read_enrolled(self.folder).keys() - away.keys())
         deadline, quorum = float(self.patience.deadline), float(self.patience.quorum)
         terms = Terms(config, sites, deadline, quorum, float(self.join_seconds))
         self._outlive_predecessor()

@@ -97,7 +97,8 @@ def _run(grid: Grid, terms: Terms, folder: Path, console: Console) -> None:
     with open_run(folder / "run", blueprint) as record:
         roster = Roster(grid, blueprint, Register(folder))
         roster.wait_for(terms.sites, terms.join)
-        judge = Judge(read_test_set(folder))
+        test = read_test_set(folder)
+        judge = Judge(test)
         record.note(_POLICIES, roster.policies)
         noise = blueprint.experiment.privacy.noise_multiplier
         secret = secret_of(folder, blueprint.sha256) if noise else None
@@ -105,7 +106,7 @@ def _run(grid: Grid, terms: Terms, folder: Path, console: Console) -> None:
             grid, blueprint, judge, roster, patience, record.start, secret
         )
         try:
-            record_run(record, blueprint, steps, "federation", console)
+            record_run(record, blueprint, steps, "federation", console, test=test)
         finally:
             record.note(_POLICIES, roster.policies)  # some may have come since
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from flwr.supercore.runtime import RuntimeHttpClient
 from flwr.superlink.grid import HttpGrid
 
 from fedsemi.deployment.certificates import CA
+from fedsemi.deployment.coordinator.waiting import HOLD, NEWS
 from fedsemi.errors import FedSemiError
 from fedsemi.storage import write_whole
 
@@ -49,6 +51,25 @@ class OperatorGrid(HttpGrid):
     def __init__(self, door: Door, token: str) -> None:
         super().__init__(door.address, False, door.ca.read_bytes(), token=token)
         self._credential = Credential(door.secret)
+        self._line = httpx.Client(
+            base_url=f"https://{door.address}",
+            headers={"authorization": f"Bearer {door.secret}"},
+            verify=ssl.create_default_context(cafile=door.ca),
+            timeout=2 * HOLD,
+        )
+        self._sent = 0
+        """What sites have sent so far, as the front counts it."""
+
+    def await_news(self, seconds: float) -> None:
+        """Wait until a site has sent something, for so long at most."""
+        asked = {"sent": self._sent, "seconds": seconds}
+        answer = self._line.post(NEWS, json=asked).raise_for_status()
+        self._sent = int(answer.json()["sent"])
+
+    def close(self) -> None:
+        """Hang up."""
+        self._line.close()
+        super().close()
 
     @property
     def runtime(self) -> RuntimeHttpClient:

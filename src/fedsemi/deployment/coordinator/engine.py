@@ -29,13 +29,14 @@ from fedsemi.deployment.coordinator.post import (
     logger,
 )
 from fedsemi.deployment.coordinator.roster import Roster
-from fedsemi.engine import Engine
+from fedsemi.deployment.standing import EXCUSES
+from fedsemi.engine import Absence, Engine
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Answer, ClientInfo, Failure, Memory, Task, Update
 from fedsemi.method import Method
 
 _AFTER = "after"
-_BLAMELESS = (AWAY, LATE)
+_BLAMELESS = (AWAY, LATE, *EXCUSES)
 _LONGEST_REST = 32
 _PAUSE = 5.0
 
@@ -90,7 +91,12 @@ class FlowerEngine(Engine):
     def clients(self) -> Sequence[ClientInfo]:
         """List the sites that have joined, also those that came a moment ago."""
         self._roster.online()
+        self._roster.revisit()
         return self._roster.infos()
+
+    def absent(self, round: int) -> Mapping[int, Absence]:
+        """Say which sites have left, were retired, or are away."""
+        return self._roster.absent()
 
     def run(self, tasks: Sequence[Task]) -> Sequence[Answer]:
         """Carry out the tasks on the sites."""
@@ -195,6 +201,8 @@ class FlowerEngine(Engine):
         for id in sorted(tasks.keys() - post.keys()):
             away = Refusal(AWAY, "the site is not connected")
             reason = post.refused.setdefault(id, away)
+            if reason.code in EXCUSES:
+                self._roster.excuse(id, reason)
             logger.warning("round %s, site %s: %s", tasks[id].round + 1, id, reason)
         return post
 

@@ -13,8 +13,8 @@ import datetime
 import hmac
 import time
 from base64 import b64decode
-from collections.abc import Iterable, MutableMapping
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Literal
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
@@ -28,8 +28,9 @@ from flwr.supercore.constant import (
 )
 from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from fedsemi.deployment.coordinator.waiting import NEWS, Waiting
 from fedsemi.deployment.hello import AHEAD, BEHIND, HELLO
 
 FLEET = frozenset(
@@ -109,6 +110,7 @@ class Front:
         self, app: ASGIApp, guests: Guests, private_port: int, secret: str
     ) -> None:
         self._app = app
+        self._waiting = Waiting(app)
         self._guests = guests
         self._private_port = private_port
         self._credential = f"Bearer {secret}".encode()
@@ -122,7 +124,7 @@ class Front:
         if response is None:
             body = await _read(receive)
             if isinstance(body, bytes):
-                await self._app(scope, _again(body, receive), send)
+                await self._waiting(scope, body, receive, send)
                 return
             response = body
         await response(scope, receive, send)
@@ -146,7 +148,8 @@ class Front:
             known = False
         if not known:
             return _refused(401, "this needs the operator's secret")
-        return None if scope["path"] in OPERATOR else _refused(403, "not served here")
+        served = scope["path"] in OPERATOR | {NEWS}
+        return None if served else _refused(403, "not served here")
 
     def _answer_site(self, scope: Scope) -> Response | None:
         if scope["path"] not in FLEET | {HELLO}:
@@ -189,18 +192,6 @@ async def _read(receive: Receive) -> bytes | Response:
                     return bytes(body)
     except TimeoutError:
         return _refused(408, "too slow")
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """Hand out a body that has been read."""
-    left: list[MutableMapping[str, Any]] = [
-        {"type": "http.request", "body": body, "more_body": False}
-    ]
-
-    async def receive_again() -> Message:
-        return left.pop() if left else await receive()
-
-    return receive_again
 
 
 def _refused(status: int, why: str) -> Response:

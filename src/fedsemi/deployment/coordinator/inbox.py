@@ -10,6 +10,7 @@ is its sender's word.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from flwr.app import Array, Message
@@ -50,8 +51,22 @@ class Inbox:
         self._limit = limit
         self._parcels: dict[str, _Parcel] = {}
 
+    def look(self, ids: Iterable[str]) -> None:
+        """Ask which replies are there, and of what parts; one question for all."""
+        unknown = [id for id in ids if id not in self._parcels]
+        if not unknown or not isinstance(self._grid, HttpGrid):
+            return
+        request = PullAppMessagesRequest(message_ids=unknown)
+        answer = self._grid._runtime_client.PullMessages(request)
+        trees = zip(answer.messages_list, answer.message_object_trees, strict=True)
+        for message, tree in trees:
+            id = message.metadata.reply_to_message_id
+            if id in unknown:
+                names = dict.fromkeys(o.object_id for o in iterate_object_tree(tree))
+                self._parcels[id] = _Parcel(message.metadata.message_id, list(names))
+
     def take(self, id: str) -> Message | None:
-        """Return the reply to a message, None while it is not here.
+        """Return the reply to a message that was looked for, None while it is not here.
 
         Raises:
             ProtocolError: It is too large, or parts of it are lost.
@@ -60,10 +75,11 @@ class Inbox:
         if not isinstance(self._grid, HttpGrid):
             found = list(self._grid.pull_messages([id]))
             return found[0] if found else None
-        parcel = self._parcels.get(id) or self._announced(self._grid, id)
+        parcel = self._parcels.get(id)
         if parcel is None:
             return None
         try:
+            self._check_names(parcel)
             if not self._fetched(self._grid, parcel):
                 return None
         except ProtocolError:
@@ -77,21 +93,9 @@ class Inbox:
             raise ProtocolError("the reply is no message", code="FS2105")
         return reply
 
-    def _announced(self, grid: HttpGrid, id: str) -> _Parcel | None:
-        """Ask whether there is a reply, and of what parts."""
-        request = PullAppMessagesRequest(message_ids=[id])
-        answer = grid._runtime_client.PullMessages(request)
-        trees = zip(answer.messages_list, answer.message_object_trees, strict=True)
-        for message, tree in trees:
-            if message.metadata.reply_to_message_id == id:
-                objects = iterate_object_tree(tree)
-                names = dict.fromkeys(each.object_id for each in objects)
-                if len(names) > _PARTS + self._limit // _PART_BYTES:
-                    raise ProtocolError(f"{len(names):,} parts", code="FS2105")
-                parcel = _Parcel(message.metadata.message_id, list(names))
-                self._parcels[id] = parcel
-                return parcel
-        return None
+    def _check_names(self, parcel: _Parcel) -> None:
+        if len(parcel.names) > _PARTS + self._limit // _PART_BYTES:
+            raise ProtocolError(f"{len(parcel.names):,} parts", code="FS2105")
 
     def _fetched(self, grid: HttpGrid, parcel: _Parcel) -> bool:
         """Fetch the parts that are there; say whether they are all."""

@@ -27,8 +27,8 @@ from flwr.superlink.main import create_app
 
 from fedsemi.deployment.certificates import CA, SERVER, SERVER_KEY
 from fedsemi.deployment.coordinator.door import Door
-from fedsemi.deployment.coordinator.front import Front, Guests
-from fedsemi.deployment.coordinator.register import read_enrolled
+from fedsemi.deployment.coordinator.front import Front
+from fedsemi.deployment.coordinator.guests import EnrolledGuests
 
 
 class OperatorOnly(NoOpControlAuthnPlugin):
@@ -57,7 +57,7 @@ def serve(folder: Path, home: Path, host: str, port: int) -> None:
     addresses = ((host, port), ("127.0.0.1", door.port))
     sockets = [uvicorn.Config("", host=h, port=p).bind_socket() for h, p in addresses]
     flower = create_app(_settings(home, host, port, door, keys), SuperLinkLifespan)
-    guests = Guests(read_enrolled(folder).values())
+    guests = EnrolledGuests(folder)
     config = uvicorn.Config(
         Front(flower, guests, door.port, door.secret),
         log_config=get_uvicorn_log_config(console_handler.level),
@@ -67,6 +67,8 @@ def serve(folder: Path, home: Path, host: str, port: int) -> None:
         # Who calls is who is connected; a header could name anybody.
         proxy_headers=False,
         server_header=False,
+        # Questions that are held are given up when the coordinator ends.
+        timeout_graceful_shutdown=1,
     )
     uvicorn.Server(config).run(sockets)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,7 +12,10 @@ import httpx
 from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.serverapp import Grid
 
+from fedsemi.deployment.coordinator.door import OperatorGrid
 from fedsemi.deployment.coordinator.inbox import Inbox
+from fedsemi.deployment.folding import folded, unfolded
+from fedsemi.deployment.standing import EXCUSES
 from fedsemi.errors import FedSemiError
 from fedsemi.text.printable import printable
 
@@ -69,6 +72,8 @@ def exchange(
     waiting: dict[str, K] = {}
     for key, (node, content) in letters.items():
         ttl = max(deadline - time.monotonic(), 1.0)
+        if isinstance(grid, OperatorGrid):
+            content = folded(content)
         for id in _sent(grid, Message(content, node, kind, ttl=ttl)):
             waiting[id] = key
     for key in letters.keys() - set(waiting.values()):
@@ -76,16 +81,35 @@ def exchange(
         post.lost.add(key)
     inbox = Inbox(grid, limit)
     while waiting:
+        _look(inbox, waiting)
         for id, key in list(waiting.items()):
             if _received(inbox, id, key, decode, post):
                 del waiting[id]
         if time.monotonic() > deadline:
             break
         if waiting:
-            time.sleep(_PAUSE)
+            _rest(grid, deadline - time.monotonic())
     for key in waiting.values():
         post.refused[key] = Refusal(LATE, "no answer before the deadline")
     return post
+
+
+def _look(inbox: Inbox, ids: Iterable[str]) -> None:
+    """Ask for all answers at once."""
+    try:
+        inbox.look(ids)
+    except httpx.HTTPError as error:
+        _busy(error)
+
+
+def _rest(grid: Grid, seconds: float) -> None:
+    """Wait until something may have come."""
+    if isinstance(grid, OperatorGrid):
+        try:
+            return grid.await_news(seconds)
+        except httpx.HTTPError as error:
+            _busy(error)
+    time.sleep(_PAUSE)
 
 
 def _sent(grid: Grid, message: Message) -> list[str]:
@@ -144,11 +168,15 @@ def _opened(reply: Message, decode: Callable[[RecordDict], T]) -> T | Refusal:
     if reply.has_error():
         said = printable(reply.error.reason or "no reason given")
         return Refusal(BROKEN_OFF, f"the site broke the task off: {said}")
-    failure = reply.content.get("failure")
+    content = unfolded(reply.content)
+    failure = content.get("failure")
     if isinstance(failure, ConfigRecord):
         said = printable(str(failure.get("reason")))
+        if failure.get("code") in EXCUSES:
+            code = str(failure["code"])
+            return Refusal(code, said.removeprefix(f"{code} "))
         return Refusal(REFUSED, f"the site says: {said}")
-    return decode(reply.content)
+    return decode(content)
 
 
 def _busy(error: httpx.HTTPError) -> None:

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.serialization import load_ssh_public_key
 from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 
 from fedsemi.deployment.certificates import ENROLLED
+from fedsemi.deployment.coordinator.members import Members
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import ClientInfo
 from fedsemi.storage import write_whole
@@ -34,7 +35,12 @@ class Register:
 
     def __init__(self, coordinator: Path) -> None:
         self._coordinator = coordinator
+        self.members = Members(coordinator)
         self._numbers()  # a mistake is better told before anybody joins
+
+    def number_of(self, key: bytes) -> int | None:
+        """Say which site a key is enrolled for, None if for none."""
+        return self._numbers().get(key)
 
     def check(self, key: bytes, info: ClientInfo) -> None:
         """Accept what a site says of itself, or refuse it.
@@ -43,7 +49,7 @@ class Register:
             key: The public key that the site has proved to own.
             info: Its number and counts, as it says.
         """
-        number = self._numbers().get(key)
+        number = self.number_of(key)
         if number is None:
             raise ProtocolError(
                 "a site is refused: its key does not lie in the folder "
@@ -82,7 +88,7 @@ def read_enrolled(coordinator: Path) -> dict[int, EllipticCurvePublicKey]:
     enrolled: dict[int, EllipticCurvePublicKey] = {}
     owners: dict[bytes, int] = {}
     for path in sorted((coordinator / ENROLLED).glob("*.pub")):
-        named, key = _NAME.fullmatch(path.stem), _key(path)
+        named, key = _NAME.fullmatch(path.stem), read_key(path)
         if named is None:
             raise _wrong(
                 path,
@@ -100,7 +106,17 @@ def read_enrolled(coordinator: Path) -> dict[int, EllipticCurvePublicKey]:
     return enrolled
 
 
-def _key(path: Path) -> EllipticCurvePublicKey:
+def agreed_counts(coordinator: Path, site: int) -> tuple[int, int] | None:
+    """Say how many labeled and unlabeled images a site has, if that is settled."""
+    path = coordinator / ENROLLED / f"site-{site}.json"
+    if not path.exists():
+        return None
+    found = _counts(path)
+    return found["num_labeled"], found["num_unlabeled"]
+
+
+def read_key(path: Path) -> EllipticCurvePublicKey:
+    """Read the public key of a site."""
     try:
         key = load_ssh_public_key(path.read_bytes())
     except (OSError, ValueError, UnsupportedAlgorithm) as error:

@@ -12,15 +12,20 @@ from flwr.app import ConfigRecord, RecordDict
 from flwr.serverapp import Grid
 
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.config.setting import check_fit
 from fedsemi.deployment.codec import decode_introduction
 from fedsemi.deployment.coordinator.post import AWAY, Refusal, exchange, logger
 from fedsemi.deployment.coordinator.register import Register
 from fedsemi.deployment.introduction import check_introduction
+from fedsemi.deployment.standing import EXCUSES, LEFT
+from fedsemi.engine import Absence
 from fedsemi.errors import FedSemiError, ProtocolError
 from fedsemi.messages import ClientInfo
 from fedsemi.text.printable import printable
 
 _QUERY_SECONDS = 120.0
+_REVISIT_SECONDS = 10.0
+"""For whoever is away; the others wait meanwhile, in every round."""
 _TRIES = 3
 """How often a node may introduce itself: everybody else waits meanwhile."""
 
@@ -41,6 +46,8 @@ class Roster:
         self._infos: dict[int, ClientInfo] = {}
         self._asked: set[int] = set()
         self._tries: Counter[int] = Counter()
+        self._excused: set[int] = set()
+        """Nodes that said they are away when they were asked who they are."""
         self._present: dict[int, bytes] = {}
         """The public key of each node that is connected."""
         self.policies: dict[int, str] = {}
@@ -48,9 +55,13 @@ class Roster:
         self.refusals: list[str] = []
 
     def wait_for(self, num_sites: int, seconds: float) -> None:
-        """Wait until so many sites have joined; raise if they do not in time."""
+        """Wait until so many sites have joined; raise if they do not in time.
+
+        Also if they have other labels than the plan's card says.
+        """
         end = time.monotonic() + seconds
-        while len(self.online()) < num_sites:
+        before = self.absent().keys()
+        while len(self.online()) < num_sites - len(self.absent().keys() - before):
             if time.monotonic() > end:
                 raise ProtocolError(
                     f"{len(self._infos)} of {num_sites} sites joined within "
@@ -58,10 +69,27 @@ class Roster:
                     code="FS2204",
                 )
             time.sleep(0.5)
+        check_fit(self.blueprint.experiment, self.infos())
 
     def infos(self) -> Sequence[ClientInfo]:
-        """List the sites that have joined, by id."""
-        return [self._infos[id] for id in sorted(self._infos)]
+        """List the sites that have joined and take part, by id."""
+        away = self.absent()
+        return [self._infos[id] for id in sorted(self._infos) if id not in away]
+
+    def absent(self) -> Mapping[int, Absence]:
+        """Say which sites take no part: they have left, were retired, or are away."""
+        return self._register.members.absent() if self._register else {}
+
+    def excuse(self, site: int, refusal: Refusal) -> None:
+        """Do without a site that has said that it leaves, or is away."""
+        if self._register is not None:
+            self._register.members.excuse(site, refusal.code, refusal.reason)
+
+    def revisit(self) -> None:
+        """Ask those who are away, and connected, whether they are back."""
+        away = {id for id, why in self.absent().items() if not why.for_good}
+        nodes = {node for id, node in self._nodes.items() if id in away}
+        self._meet((nodes | self._excused) & self._present.keys(), _REVISIT_SECONDS)
 
     def online(self) -> Mapping[int, int]:
         """Return the node of each site that is connected now; meet new nodes."""
@@ -72,14 +100,19 @@ class Roster:
         self._asked &= self._present.keys() | set(self._nodes.values())
         new = self._present.keys() - self._asked
         self._meet({node for node in new if self._tries[node] < _TRIES})
-        return {id: node for id, node in self._nodes.items() if node in self._present}
+        away = self.absent()
+        return {
+            id: node
+            for id, node in self._nodes.items()
+            if node in self._present and id not in away
+        }
 
-    def _meet(self, nodes: set[int]) -> None:
+    def _meet(self, nodes: set[int], seconds: float = _QUERY_SECONDS) -> None:
         if not nodes:
             return
         content = RecordDict({"query": ConfigRecord({"v": 1})})
         letters = {node: (node, content) for node in sorted(nodes)}
-        deadline = time.monotonic() + _QUERY_SECONDS
+        deadline = time.monotonic() + seconds
         post = exchange(self._grid, letters, "query", decode_introduction, deadline)
         for node, found in sorted(post.items()):
             try:
@@ -93,8 +126,20 @@ class Roster:
         unsent = {n for n, refusal in post.refused.items() if refusal.code == AWAY}
         self._tries.update(nodes - unsent)
         for node, refusal in post.refused.items():
+            if refusal.code in EXCUSES:
+                self._excuse_node(node, refusal)
+                continue
             self.refusals.append(str(refusal))
             logger.warning("node %s: %s", node, refusal)
+
+    def _excuse_node(self, node: int, refusal: Refusal) -> None:
+        """Note what a site says of itself before it has introduced itself."""
+        self._tries[node] = 0  # it is no mistake to be away
+        self._excused.add(node)
+        key = self._present.get(node)
+        number = self._register.number_of(key) if self._register and key else None
+        if number is not None:
+            self.excuse(number, refusal)
 
     def _admit(self, node: int, info: ClientInfo) -> None:
         if self._register is not None:
@@ -106,6 +151,15 @@ class Roster:
                 "site folder its own id in site.json",
                 code="FS2113",
             )
+        gone = self.absent().get(info.id)
+        if gone is not None and gone.for_good:
+            raise ProtocolError(
+                f"site {info.id} {gone.reason}; `fedsemi admit` lets it in again",
+                code=LEFT,
+            )
+        if self._register is not None:
+            self._register.members.welcome(info.id)
+        self._excused.discard(node)
         logger.info(
             "site %s joined: %s labeled, %s unlabeled images",
             info.id,

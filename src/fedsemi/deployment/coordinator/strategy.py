@@ -35,7 +35,8 @@ from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import Answer, Failure, Task, Update
 from fedsemi.seeds import seed_of
 from fedsemi.server.gate import gate_of
-from fedsemi.server.rounds import Round, joined, one_round
+from fedsemi.server.members import joined
+from fedsemi.server.rounds import Round, one_round
 from fedsemi.weights import num_bytes
 
 Asking = Generator[Sequence[Task], Sequence[Answer], Round[Any]]

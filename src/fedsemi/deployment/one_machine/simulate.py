@@ -1,4 +1,4 @@
-"""Simulations on Flower: on its Ray runtime, or on a loopback grid."""
+"""Simulations on Flower: on its Ray runtime, here or a cluster's, or in process."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flwr.app import Context
 from flwr.clientapp import ClientApp
@@ -33,6 +34,14 @@ T = TypeVar("T")
 _JOIN_SECONDS = 300.0
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """A Ray cluster that is running, and a folder that all its machines see."""
+
+    address: str
+    folder: Path
+
+
 def run_on_loopback(simulation: Simulation) -> Iterator[Step]:
     """Run all stages through Flower's records, without its transport."""
     clients = simulation.federation.clients
@@ -40,12 +49,17 @@ def run_on_loopback(simulation: Simulation) -> Iterator[Step]:
         yield from _on_grid(LoopbackGrid(app, len(clients)), simulation)
 
 
-def run_on_ray(simulation: Simulation, watch: Callable[[Iterator[Step]], T]) -> T:
+def run_on_ray(
+    simulation: Simulation,
+    watch: Callable[[Iterator[Step]], T],
+    cluster: Cluster | None = None,
+) -> T:
     """Run all stages on Flower's simulation runtime, one core for each client.
 
     Args:
         simulation: What to run.
         watch: Consumes the steps; it is called in the thread of the ServerApp.
+        cluster: A Ray cluster that is there; None to start Ray on this machine.
 
     Returns:
         What `watch` returns.
@@ -59,9 +73,10 @@ def run_on_ray(simulation: Simulation, watch: Callable[[Iterator[Step]], T]) -> 
     def main(grid: Grid, context: Context) -> None:
         results.append(watch(_on_grid(grid, simulation)))
 
-    with dealt(simulation) as app:
+    shared = None if cluster is None else cluster.folder
+    with dealt(simulation, shared) as app:
         logging.getLogger("flwr").setLevel(logging.ERROR)
-        _start_ray()
+        _start_ray(cluster)
         try:
             run_simulation(
                 server,
@@ -74,24 +89,34 @@ def run_on_ray(simulation: Simulation, watch: Callable[[Iterator[Step]], T]) -> 
     return results[0]
 
 
-def _start_ray() -> None:
+_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",  # one torch thread gives the same bits everywhere
+    "FLWR_TELEMETRY_ENABLED": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
+
+
+def _start_ray(cluster: Cluster | None) -> None:
     """Start Ray before Flower does, so that a failure ends the run and says why."""
-    # Its workers inherit these: one torch thread gives the same bits everywhere.
-    os.environ["OMP_NUM_THREADS"] = "1"
-    os.environ["FLWR_TELEMETRY_ENABLED"] = "0"
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.update(_ENVIRONMENT)
+    # Workers of a cluster do not inherit this process's environment.
+    paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    runtime: dict[str, Any] = {"env_vars": _ENVIRONMENT | paths}
+    where: dict[str, Any] = {"include_dashboard": False}
+    if cluster is not None:
+        where = {"address": cluster.address}
     try:
         import ray
 
-        paths = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}
-        ray.init(runtime_env=paths, include_dashboard=False, log_to_driver=False)
+        ray.init(runtime_env=runtime, log_to_driver=False, **where)
     except ImportError:
         raise ConfigError(
             "this needs Ray; install it with: pip install 'fedsemi[flower]'",
             code="FS5004",
         ) from None
     except Exception as error:
-        raise _ray_failed("did not start", error) from error
+        how = "did not start" if cluster is None else f"at {cluster.address}: no answer"
+        raise _ray_failed(how, error) from error
 
 
 def _ray_failed(how: str, error: BaseException) -> FedSemiError:
@@ -104,9 +129,14 @@ def _ray_failed(how: str, error: BaseException) -> FedSemiError:
 
 
 @contextmanager
-def dealt(simulation: Simulation) -> Iterator[ClientApp]:
-    """Give every client a folder for a while, and an app that works there."""
-    with tempfile.TemporaryDirectory(prefix="fedsemi-sites-") as name:
+def dealt(simulation: Simulation, parent: Path | None = None) -> Iterator[ClientApp]:
+    """Give every client a folder for a while, and an app that works there.
+
+    Args:
+        simulation: Whose clients.
+        parent: Where all machines see the folders; None for this machine's own.
+    """
+    with tempfile.TemporaryDirectory(prefix="fedsemi-sites-", dir=parent) as name:
         folder = Path(name)
         for number, client in enumerate(simulation.federation.clients):
             write_site(folder / f"site-{number}", Site(client, simulation.class_names))

@@ -82,6 +82,8 @@ class Bounds:
     A model that says the same of every image is no start for training. Its gradient
     holds nothing but the labels.
     """
+    cache_gb: Positive = 10.0
+    """Largest `model.encoder.cache_gb`: features on the site's disk, in GB."""
     spare: Whole = 2
     """How often a round may be asked again with something else, after a restart."""
 
@@ -111,6 +113,11 @@ class Bounds:
             if value is not None:
                 yield from _not_whole("number", f"model.{name}", value, self.number)
         yield from self._settings("model", model.settings)
+        if model.encoder is not None:
+            sizes = {"adapter": model.encoder.adapter}
+            yield from self._settings("model.encoder", sizes)
+            disk, most_disk = model.encoder.cache_gb, self.cache_gb
+            yield from _beyond("cache_gb", "cache_gb", disk, 0, most_disk)
         for side in (model.image_size, views.size, views.pre):
             yield from _not_whole("side", "the side of images", side, self.side)
         any_number = -self.magnitude, self.magnitude

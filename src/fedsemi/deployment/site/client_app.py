@@ -92,6 +92,7 @@ def deployed_desk(context: Context) -> Desk:
 
 
 def _open(blueprint: Blueprint, site: Site, folder: Path) -> Desk:
+    blueprint = replace(blueprint, features=folder / "features")
     kept = memory_folder(folder, blueprint)
     return Desk(blueprint, site, MemoryStore(kept), sums=SumDesk(kept))
 
@@ -126,6 +127,8 @@ def _leaving(error: FedSemiError) -> str:
     """
     if error.code == "FS6100":
         return "FS6100 this site's policy is damaged, so that it answers nothing"
+    if error.code in ("FS4190", "FS4191", "FS1109"):
+        return f"{error.code} the plan's encoder is not at the site; see there"
     if error.code not in ("FS4160", "FS4161", "FS4162"):
         return str(error)
     kind = type(error.__cause__ or error).__name__

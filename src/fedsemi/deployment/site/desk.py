@@ -38,6 +38,7 @@ class Desk:
     def introduction(self) -> Introduction:
         """Say who this is and what it would train."""
         info = self.site.client.info
+        self.blueprint.model.located()  # the encoder that the plan means lies here
         policy = self.agreement.policy.sha256 if self.agreement else ""
         return introduction_of(self.blueprint, info, self.site.class_names, policy)
 

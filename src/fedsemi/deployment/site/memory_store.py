@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fedsemi.engines.mailbox import LazyTensors
 from fedsemi.messages import Memory
-from fedsemi.storage import make_folder, write_weights
+from fedsemi.storage import make_folder, read_weights, write_weights
 
 _SUFFIX = ".safetensors"
 
@@ -26,7 +25,7 @@ class MemoryStore:
         if not seed:
             return {}
         found = sorted(self._folder.glob(f"{stage:03}-*-{seed:016x}{_SUFFIX}"))
-        return LazyTensors(found[0]) if found else {}
+        return read_weights(found[0]) if found else {}
 
     def put(self, stage: int, round: int, seed: int, memory: Memory) -> None:
         """Keep a memory, whole or not at all."""

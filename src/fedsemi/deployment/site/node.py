@@ -16,6 +16,7 @@ from fedsemi.data.site import read_site
 from fedsemi.deployment import processes
 from fedsemi.deployment.certificates import CA, SITE_KEY
 from fedsemi.deployment.site.greeting import Greeting, greet
+from fedsemi.deployment.site.standing import read_standing
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.text.printable import typed
 
@@ -47,7 +48,7 @@ class Node:
                 certificate is not one that this site trusts, or the clocks differ.
         """
         end = math.inf
-        while True:
+        while not self._has_left():
             greeting, started = self.greet(), time.monotonic()
             if greeting is None:
                 end = math.inf  # the next coordinator may welcome whom this one did not
@@ -62,6 +63,16 @@ class Node:
             elif now > end:
                 raise self._refused(greeting.enrolled)
             time.sleep(_PAUSE)
+        raise ProtocolError(
+            "this site has left its federation; to come back: "
+            f"`{typed('fedsemi', 'site', 'return', self.folder)}`",
+            code="FS5046",
+        )
+
+    def _has_left(self) -> bool:
+        """Tell whether the owner has left, and the coordinator knows."""
+        standing = read_standing(self.folder)
+        return standing.state == "left" and standing.told
 
     def greet(self) -> Greeting | None:
         """Greet the coordinator; None if nobody answers yet.
@@ -80,7 +91,7 @@ class Node:
         refusals = processes.Follower(self._home / REFUSALS)
         process = self.start()
         try:
-            while process.poll() is None:
+            while process.poll() is None and not self._has_left():
                 time.sleep(_PAUSE / 4)
                 for line in refusals.lines():
                     show(line)
@@ -115,12 +126,10 @@ class Node:
             "-m",
             "fedsemi.deployment.site.warm_node",
             str(self._home),
-            str(processes.free_port()),
-            f"--superlink={self.server}",
-            f"--root-certificates={self._found('ca')}",
-            f"--auth-supernode-private-key={self._found('key')}",
-            "--node-config",
-            " ".join(f"{name}={json.dumps(v)}" for name, v in settings.items()),
+            self.server,
+            str(self._found("ca")),
+            str(self._found("key")),
+            json.dumps(settings),
         ]
 
     @property

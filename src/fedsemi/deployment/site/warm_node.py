@@ -1,94 +1,110 @@
-"""A SuperNode whose tasks are carried out by this process: warm, and with our code.
+"""A site at work: one process holds the connection, a fork of this one answers.
 
-The SuperNode leaves its tasks to this process, which has imported all that a task
-needs; each message still gets a process of its own. The token of a task then stands in
-no command line, only who knows a secret of this start is given it, and the bundle that
-came with a run is compared and dropped: it is never unpacked, imported or executed.
+This process has imported all that a task needs, opens no connection and has no thread,
+so that a fork of it begins to work at once; each letter gets one of its own. The bundle
+that came with a run is compared and dropped: it is never unpacked or executed.
 """
 
 from __future__ import annotations
 
+import json
 import logging
-import os
-import secrets
-import subprocess
+import multiprocessing
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import closing
-from functools import partial
+from collections.abc import Mapping
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+import torch
 from flwr.app import Context, Message, RecordDict
-from flwr.common.constant import SubStatus
-from flwr.supercore.app_utils import start_parent_process_monitor
-from flwr.supercore.constant import TaskType
-from flwr.supercore.interceptors import (
-    RuntimeTokenHttpInterceptor,
-    RuntimeVersionHttpInterceptor,
-    SuperExecAuthHttpInterceptor,
-)
-from flwr.supercore.retry import RetryInvoker, make_simple_http_retry_invoker
-from flwr.supercore.runtime import RuntimeHttpClient
-from flwr.supernode.runtime.run_clientapp import (
-    pull_task_input,
-    push_message,
-    push_task_output,
-)
 
 from fedsemi.deployment import processes
 from fedsemi.deployment.bundle import check_bundle, delete_bundles
 from fedsemi.deployment.site.client_app import client_app, deployed_desk, failure
+from fedsemi.deployment.site.connection import connect
 from fedsemi.deployment.site.egress import log_reply
 from fedsemi.deployment.site.node import REFUSALS
-from fedsemi.deployment.tasks import heartbeats, serve_tasks
+from fedsemi.deployment.site.parcels import Letter, Reply
+from fedsemi.deployment.site.standing import check_standing
 from fedsemi.errors import FedSemiError
-from fedsemi.storage import make_folder, write_whole
+from fedsemi.storage import make_folder
 
-SECRET = "tasks.secret"
 client = client_app(deployed_desk)
 """The ClientApp of every deployed site."""
 _END_SECONDS = 15
-_PAUSE = 0.1
-_ACQUIRE = "/flwr.proto.Runtime/AcquireTask"
-# Every kind that a SuperNode can be given: one that stayed would block it for good.
-_KINDS = (TaskType.CLIENT_APP, TaskType.AGENT_APP)
 # The site takes no part for want of a plug-in, or for its policy: whoever runs it
 # should see why.
 _TOLD = ("FS2130", "FS2131", "FS2137", "FS2138", "FS61")
+_fork = multiprocessing.get_context("fork")
 logger = logging.getLogger("fedsemi.flower")
 
 
-def run_node(home: Path, port: int, arguments: Sequence[str]) -> int:
-    """Run a SuperNode and the tasks that it is given, until it ends.
+def run_node(
+    home: Path, server: str, ca: Path, key: Path, settings: Mapping[str, str]
+) -> int:
+    """Answer the letters of a coordinator until the connection ends.
 
     Returns:
-        The exit code of the SuperNode.
+        The exit code of the process that held the connection.
     """
-    delete_bundles(home)
-    secret = secrets.token_bytes(32)
-    path = make_folder(home, private=True) / SECRET
-    write_whole(path, secret, private=True)
-    node = subprocess.Popen(
-        [
-            processes.program("flower-supernode"),
-            "--isolation=process",
-            f"--superexec-auth-secret-file={path}",
-            f"--port={port}",
-            *arguments,
-        ],
-        preexec_fn=processes.die_with_parent,
-    )
+    delete_bundles(make_folder(home, private=True))
+    _load_early()
+    here, there = _fork.Pipe()
+    link = _fork.Process(target=_connect, args=(server, ca, key, here, there))
+    link.start()
+    there.close()
     try:
-        address = f"127.0.0.1:{port}"
-        carry_out = partial(_carry_out, address, home)
-        signs = SuperExecAuthHttpInterceptor(
-            master_secret=secret, protected_methods={_ACQUIRE}
-        )
-        with closing(_client(address, signs)) as tasks:
-            serve_tasks(tasks, _KINDS, carry_out, lambda: node.poll() is None, _PAUSE)
-        return node.returncode
+        while True:
+            here.send(_answered(here.recv(), home, settings))
+    except (EOFError, BrokenPipeError):
+        link.join()
+        return link.exitcode or 0
     finally:
-        _end(node)
+        _end(link)
+
+
+def _load_early() -> None:
+    """Import what torch imports with the first optimizer: its compiler, for a second.
+
+    Every fork would do it again, and throw it away with its task.
+    """
+    torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+
+
+def _connect(
+    server: str, ca: Path, key: Path, desk: Connection, own: Connection
+) -> None:
+    desk.close()  # or the end of the other process would not show
+    with suppress(EOFError, BrokenPipeError):  # whoever answers has gone
+        connect(server, ca, key, own)
+
+
+def _answered(letter: Letter, home: Path, settings: Mapping[str, str]) -> Reply | None:
+    """Answer a letter in a fork; None if that has ended without an answer."""
+    here, there = _fork.Pipe(duplex=False)
+    work = _fork.Process(target=_work, args=(letter, home, settings, there))
+    work.start()
+    there.close()
+    try:
+        answer: Reply = here.recv()
+        return answer
+    except EOFError:
+        return None
+    finally:
+        here.close()
+        work.join()
+
+
+def _work(
+    letter: Letter, home: Path, settings: Mapping[str, str], desk: Connection
+) -> None:
+    processes.die_with_parent(signal.SIGKILL)
+    run, node = letter.run, letter.node
+    context = Context(run, node, dict(settings), RecordDict(), letter.settings)
+    desk.send(Reply.of(answer(letter.opened(), context, letter.bundle, home)))
 
 
 def answer(message: Message, context: Context, bundle: bytes, home: Path) -> Message:
@@ -110,6 +126,7 @@ def _content(
 ) -> RecordDict:
     try:
         check_bundle(bundle, context.run_config)
+        check_standing(home.parent)
         reply = client(message, context).content
         if "failure" in reply:
             why = reply["failure"]
@@ -131,44 +148,20 @@ def _note(home: Path, line: str) -> None:
         processes.add_line(path, line)
 
 
-def _carry_out(address: str, home: Path, token: str) -> None:
-    """Answer one message, in a fork."""
-    start_parent_process_monitor(os.getppid())
-    retry, shown = make_simple_http_retry_invoker(), RuntimeTokenHttpInterceptor(token)
-    with closing(_client(address, shown, retry)) as tasks, heartbeats(tasks):
-        context, status, why = None, SubStatus.FAILED, "it was stopped"
-        try:
-            message, context, _, fab = pull_task_input(tasks)
-            push_message(tasks, answer(message, context, fab.content, home), context)
-            status, why = SubStatus.COMPLETED, ""
-        finally:
-            retry.max_tries = 1  # the SuperNode may be gone
-            push_task_output(tasks, context, status, why)
+def _end(link: BaseProcess) -> None:
+    """Let the connection say goodbye to its coordinator."""
+    link.terminate()
+    link.join(_END_SECONDS)
+    if link.is_alive():
+        link.kill()
 
 
-def _client(
-    address: str,
-    credential: SuperExecAuthHttpInterceptor | RuntimeTokenHttpInterceptor,
-    retry: RetryInvoker | None = None,
-) -> RuntimeHttpClient:
-    return RuntimeHttpClient.from_server_address(
-        server_address=address,
-        insecure=True,
-        root_certificates=None,
-        interceptors=[RuntimeVersionHttpInterceptor("fedsemi"), credential],
-        retry_invoker=retry,
-    )
-
-
-def _end(node: subprocess.Popen[bytes]) -> None:
-    """Let the SuperNode say goodbye to its coordinator."""
-    node.terminate()
-    try:
-        node.wait(_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        node.kill()
+def main(arguments: list[str]) -> int:
+    """Run a node as the command line says: home, server, ca, key and settings."""
+    home, server, ca, key, settings = arguments
+    processes.end_on_sigterm()
+    return run_node(Path(home), server, Path(ca), Path(key), json.loads(settings))
 
 
 if __name__ == "__main__":
-    processes.end_on_sigterm()
-    sys.exit(run_node(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]))
+    sys.exit(main(sys.argv[1:]))

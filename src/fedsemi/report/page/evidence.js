@@ -18,6 +18,7 @@ const PLOTS = {
     return figure({ ...base, wide: true, chart: barChart({ rows: plot.rows, format: plain }), rows: () => [["", "value", ""], plot.rows.map((r) => [r.name, plain(r.value), r.text])] });
   },
   lines: linesOf,
+  ranks: (plot, base) => figure({ ...base, wide: true, chart: () => new DOMParser().parseFromString(plot.svg, "image/svg+xml").documentElement }),
   intervals: (plot, base) => {
     const groups = [...new Set(plot.rows.map((r) => r.group))];
     return figure({ ...base, wide: true, legend: groups.map((name, i) => ({ name, color: COLORS[i] })), chart: intervalChart({ rows: plot.rows, worth: plot.worth, label: plot.label }) });

@@ -19,7 +19,9 @@ function render(view) {
     [`Worth of each client${about}`, grid(valueSection(run))],
     [`Pictures${about}`, grid(pictureSection(view))],
     [`Data${about}`, [...labelGaps(run), ...grid(dataSection(run))]],
-    [`Classes and subgroups${about}`, grid(classSection(run))],
+    [`The test in numbers${about}`, evaluationSection(run.evaluation)],
+    [`Sites with labels${about}`, siteSection(run)],
+    [`Classes and subgroups${about}`, grid([...classSection(run), ...subgroupTables(run.evaluation)])],
     [`Model card${about}`, modelCard(run)],
     [`Settings and hashes${about}`, settings(run)],
   ].filter(([, nodes]) => nodes.length);
@@ -53,21 +55,7 @@ const labelGaps = (run) => run.label_gaps.map((line) => el("div", { class: "alar
 
 const shown = (value) => (value === null || value === undefined ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value));
 
-function modelCard(run) {
-  if (!run.finished) return [];
-  const s = run.settings, few = run.clients.labeled.filter((n) => n > 0).length, last = run.result.last_round || {};
-  const rows = [
-    ["Model", `${s["model.name"]}${s["model.width"] ? `, width ${s["model.width"]}` : ""}; input ${run.data?.image_size ?? "?"} x ${run.data?.image_size ?? "?"} pixels; SHA-256 ${run.manifest.model_sha256}`],
-    ["Classes", classNames(run).join(", ")],
-    ["Training", `${run.methods.join(", then ")}; ${run.num_rounds} rounds, ${run.clients.ids.length} clients of which ${few} had labels (${percent(run.manifest.labeled_share)} of the images)`],
-    ["Data", run.data ? `${run.data.name}: ${whole(sum([...run.clients.labeled, ...run.clients.unlabeled]))} images to learn from, ${whole(run.data.test)} to test; from ${run.data.origin}. ${apart(run).join(" ")}` : "unknown"],
-    ["Measured", `accuracy ${percent(last.accuracy)}, balanced accuracy ${percent(last.balanced_accuracy)}, AUC ${percent(last.auc)}: last round, same data set, one seed (${s.seed})`],
-    ["Weakest classes", run.weakest],
-    ["Not for", "Decisions about people without a test on the images of the place where it is used. Numbers here are of one split of one data set; other cameras, places and people are not covered."],
-    ["Use", "fedsemi predict RUN FOLDER, or fedsemi export RUN --format onnx"],
-  ];
-  return [cardTable(rows, "Model card")];
-}
+const modelCard = (run) => (run.card.length ? [cardTable(run.card, "Model card")] : []);
 
 function cardTable(rows, name) {
   const body = rows.map(([key, value]) => el("tr", {}, el("th", { scope: "row" }, key), el("td", { class: "text long" }, value)));

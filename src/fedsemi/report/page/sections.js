@@ -13,14 +13,21 @@ function privacyTile(run) {
   return [[`ε ${epsilonText(spent.epsilon)}`, `${of}, δ ${spent.delta.toExponential()}${spent.stops ? ", budget spent" : ""}`]];
 }
 
+// On how many classes and images a score rests; a class without test images has no recall.
+function basis(run) {
+  const classes = run.recall && `${run.recall.filter(known).length} of ${run.recall.length} classes`;
+  const images = run.data?.test ?? run.evaluation.test?.scores.num;
+  return classes ? `, ${classes}${images ? `, ${whole(images)} images` : ""}` : "";
+}
+
 function resultSection(view) {
   const run = view.runs[view.main];
   const scores = run.result.mean_of_last_10;
   const latest = (name) => run.rounds[name].filter(known).at(-1);
   const tiles = [
     [percent(scores ? scores.accuracy : latest("accuracy")), scores ? `accuracy, mean of the last ${run.num_tests} tests` : "accuracy, latest test"],
-    [percent(scores ? scores.balanced_accuracy : latest("balanced_accuracy")), "balanced accuracy"],
-    [percent(scores ? scores.auc : latest("auc")), "AUC"],
+    [percent(scores ? scores.balanced_accuracy : latest("balanced_accuracy")), `balanced accuracy${basis(run)}`],
+    [percent(scores ? scores.auc : latest("auc")), `AUC${basis(run)}`],
     [`${run.rounds.seconds.length} / ${run.num_rounds}`, "rounds"],
     [duration(run.seconds), "of training"],
     [bytes(sum(run.clients.bytes)), "sent by clients"],
@@ -48,6 +55,7 @@ function comparison(view) {
   });
   const counts = [...new Set(view.runs.filter((r) => r.finished).map((r) => r.num_tests))];
   const note = [`Accuracy on the test set, mean of the last ${counts.length === 1 ? counts[0] : "ten"} tests${counts.length > 1 ? ", or of all where there are fewer" : ""}.`];
+  if (new Set(view.runs.map((r) => r.manifest.data_sha256)).size > 1) note.push("These runs were tested on different images or classes: the numbers do not rank them.");
   if (view.runs.some((r) => !r.finished)) note.push("Of unfinished runs, the latest test.");
   if (view.runs.some((r) => r.bound)) note.push("Gray bars are bounds: labeled clients only, or all clients labeled.", ...gapClosed(view.runs.filter((r) => r.finished)));
   return figure({
@@ -213,19 +221,22 @@ function dataSection(run) {
 
 function classSection(run) {
   const names = classNames(run), figures = [];
-  if (run.recall) figures.push(figure({ title: "Recall of each class", wide: names.length > 30, note: "Last test; the part of a class's images that is found.", chart: barChart({ rows: names.map((name, c) => ({ name, value: run.recall[c] })), high: 1 }), rows: () => [["class", "recall"], names.map((name, c) => [name, percent(run.recall[c])])] }));
+  const tested = run.evaluation.test?.classes;
+  if (run.recall) figures.push(figure({ title: "Recall of each class", wide: names.length > 30, note: `Last test; the part of a class's images that is found${tested ? ", with 95 % intervals" : ""}.`, chart: barChart({ rows: names.map((name, c) => (tested && tested[c].recall ? barWithin(name, tested[c].recall) : { name, value: run.recall[c] })), high: 1 }), rows: () => [["class", "images", "recall"], names.map((name, c) => [name, tested ? whole(tested[c].num) : "–", tested ? within(tested[c].recall) : percent(run.recall[c])])] }));
   if (run.confusion) {
     const shares = run.confusion.map((row) => row.map((n) => (sum(row) ? n / sum(row) : 0)));
     figures.push(figure({ title: "Confusion on the test set", note: "Of the images of a class (row), the percentage taken for each class (column).", wide: names.length > 12, chart: heatMap({ rowNames: names, columnNames: names, values: shares, format: (v) => `${Math.round(100 * v)} %`, top: 1, rowLabel: "true", columnLabel: "predicted" }), rows: () => [["true \\ predicted", ...names], names.map((name, r) => [name, ...run.confusion[r].map(whole)])] }));
   }
-  for (const [column, groups] of Object.entries(run.subgroups)) figures.push(subgroupFigure(column, groups, names));
+  for (const [column, groups] of Object.entries(run.evaluation.subgroups || run.subgroups)) figures.push(subgroupFigure(column, groups.filter((g) => g.recall.length), names));
   return figures;
 }
 
+// A mean over the classes of each would rank subgroups that lack different ones.
 function subgroupFigure(column, groups, names) {
+  const titles = groups.map((g) => `${g.name ?? g.group} (${whole(g.num)})`);
   return figure({
     title: `Recall by ${column}`, note: "Percent, by class and subgroup (number of images); of few images, a number is uncertain. Empty: no image of the class.", wide: groups.length > 8,
-    chart: heatMap({ rowNames: groups.map((g) => `${g.group} (${whole(g.num)})`), columnNames: ["mean", ...names], values: groups.map((g) => [g.balanced_accuracy, ...g.recall]), format: (v) => `${Math.round(100 * v)} %`, top: 1, rowLabel: column, columnLabel: "recall of class", zeros: true }),
-    rows: () => [[column, "images", "accuracy", "mean recall", ...names], groups.map((g) => [g.group, whole(g.num), percent(g.accuracy), percent(g.balanced_accuracy), ...g.recall.map(percent)])],
+    chart: heatMap({ rowNames: titles, columnNames: names, values: groups.map((g) => g.recall), format: (v) => `${Math.round(100 * v)} %`, top: 1, rowLabel: column, columnLabel: "recall of class", zeros: true }),
+    rows: () => [[column, "images", ...names], groups.map((g) => [g.name ?? g.group, whole(g.num), ...g.recall.map(percent)])],
   });
 }

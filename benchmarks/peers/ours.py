@@ -1,0 +1,47 @@
+"""fedsemi, and a bare loop with its settings; `bare` as a fifth word asks for that."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+
+from benchmarks.bare_loop import BareLoop
+from benchmarks.common import Federation, make_clients, make_setup
+from benchmarks.peers.work import LEARNING_RATE, Job, main, now
+from fedsemi.engines.allocator import keep_freed_memory
+from fedsemi.objectives.workbench import LocalTraining
+
+
+def run(job: Job) -> list[float]:
+    """Run rounds of FedAvg on one clean view."""
+    # A momentum that lives on is no part of FedAvg, and nobody else has it.
+    local = LocalTraining(batch_size=32, lr_labeled=LEARNING_RATE, keep_momentum=False)
+    setup = replace(make_setup(), local=local)
+    if sys.argv[5:] == ["bare"]:
+        bare = BareLoop(setup, job.clients, job.images, job.processes)
+        marks = _timed(bare, job.rounds)
+        bare.close()
+        return marks
+    clients = make_clients(job.clients, job.images, job.clients)
+    several = job.processes if job.processes > 1 else 0
+    whole = Federation(
+        "supervised", setup, clients, several, prepared=False, views="clean"
+    )
+    with whole.engine:
+        return _timed(whole, job.rounds)
+
+
+def _timed(round_: Callable[[], None], rounds: int) -> list[float]:
+    marks = [now()]
+    for _ in range(rounds):
+        round_()
+        marks.append(now())
+    return marks
+
+
+if __name__ == "__main__":
+    keep_freed_memory()
+    main(run, f"torch {torch.__version__}")

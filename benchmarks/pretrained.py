@@ -1,0 +1,134 @@
+"""Does semi-supervision help on top of a good encoder? Records for docs/pretrained.md.
+
+`python -m benchmarks.pretrained RECORDS --data-dir DATA --seeds 1,2,3` runs the arms of
+`configs/pretrained/isic18-96.toml` that RECORDS lacks and adds a line for each. Not a
+part of `python -m benchmarks`: it measures learning, not speed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from fedsemi.config.experiment import load_config
+from fedsemi.simulation.build import build
+from fedsemi.simulation.run import run_simulation
+
+CONFIG = Path(str(files("fedsemi"))) / "configs" / "pretrained" / "isic18-96.toml"
+LEARNER = 'learner={selection="fixmatch",cutoff=0.95}'
+WARM_UP = '{method="supervised",rounds=20}'
+ARMS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "labels": (
+        "the labeled site alone",
+        ('stages=[{method="supervised",rounds=40}]',),
+    ),
+    "uniform-semi": (
+        "all sites, unlabeled ones alike",
+        (f'stages=[{WARM_UP},{{method="uniform-semi",rounds=20,{LEARNER}}}]',),
+    ),
+    "semianagg": ("all sites, by SemiAnAgg", ()),
+    "all-labels": (
+        "all sites, if all had labels",
+        (
+            'partition.labeled_clients="all"',
+            'stages=[{method="supervised",rounds=40}]',
+        ),
+    ),
+}
+SCORES = ("accuracy", "balanced_accuracy", "auc")
+
+
+def run_arm(
+    arm: str, seed: int, more: Sequence[str], data_dir: Path | None
+) -> dict[str, Any]:
+    overrides = [f"seed={seed}", *ARMS[arm][1], *more]
+    experiment = load_config(CONFIG, overrides)
+    simulation = build(experiment, data_dir)
+    records = [step.record for step in run_simulation(simulation)]
+    test = records[-1].test
+    assert test is not None
+    pseudo = [c for c in records[-1].clients.values() if c.num_pseudo]
+    right = sum(c.num_pseudo * (c.pseudo_label_accuracy or 0) for c in pseudo)
+    given = sum(c.num_pseudo for c in pseudo)
+    return {
+        "arm": arm,
+        "seed": seed,
+        "set": list(more),
+        "config_sha256": experiment.sha256,
+        "encoder_sha256": simulation.model.encoder_sha256,
+        "num_labeled": sum(c.num_labeled for c in simulation.federation.clients),
+        **{name: test.scores[name] for name in SCORES},
+        "pseudo_labels": given,
+        "pseudo_label_accuracy": right / given if given else None,
+        "seconds_per_round": statistics.median(r.seconds for r in records),
+    }
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def tables(records: Sequence[Mapping[str, Any]]) -> str:
+    """Lay the records out, a table for each set of settings, in order of first use."""
+    groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for record in records:
+        groups.setdefault(tuple(record["set"]), []).append(record)
+    return "\n\n".join(_table(more, group) for more, group in groups.items())
+
+
+def _table(more: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:
+    shown = ", ".join(f"`{each}`" for each in more)
+    lines = [
+        f"With {shown}:",
+        "",
+        "| who learns | accuracy | balanced accuracy | AUC | balanced accuracy less "
+        "labels alone, by seed | pseudo-labels right |",
+        "|---|---|---|---|---|---|",
+    ]
+    alone = {r["seed"]: r["balanced_accuracy"] for r in records if r["arm"] == "labels"}
+    for arm, (title, _) in ARMS.items():
+        own = [r for r in records if r["arm"] == arm]
+        if not own:
+            continue
+        gains = [100 * (r["balanced_accuracy"] - alone[r["seed"]]) for r in own]
+        gained = ", ".join(f"{gain:+.1f}" for gain in gains) if arm != "labels" else ""
+        right = [r["pseudo_label_accuracy"] for r in own if r["pseudo_labels"]]
+        cells = [title, *(_mean(own, score) for score in SCORES)]
+        cells += [gained, f"{100 * statistics.mean(right):.0f} %" if right else ""]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _mean(records: Sequence[Mapping[str, Any]], score: str) -> str:
+    values = [100 * record[score] for record in records]
+    mean = f"{statistics.mean(values):.1f}"
+    return f"{mean} ± {statistics.stdev(values):.1f}" if len(values) > 1 else mean
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("records", type=Path)
+    parser.add_argument("--data-dir", type=Path)
+    parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--arms", default=",".join(ARMS))
+    parser.add_argument("--set", action="append", default=[])
+    given = parser.parse_args()
+    known = read_records(given.records) if given.records.exists() else []
+    done = {(r["arm"], r["seed"], *r["set"]) for r in known}
+    for seed in map(int, given.seeds.split(",")):
+        for arm in given.arms.split(","):
+            if (arm, seed, *given.set) in done:
+                continue
+            record = run_arm(arm, seed, given.set, given.data_dir)
+            with given.records.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+            print(record, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""What a benchmark found: for each row its scores, difference, rank and cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedsemi.evidence.benchmark import Benchmark, title_of
+from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.layout import BOUNDS
+from fedsemi.evidence.ranking import Ranking, ranking
+from fedsemi.evidence.records import Record
+from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.stats import Paired, Spread, spread
+from fedsemi.methods import METHODS
+from fedsemi.methods.averaging import Averaging
+from fedsemi.models import ModelSpec
+from fedsemi.weights import num_bytes
+
+MAIN, SECOND = "accuracy", "balanced_accuracy"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method, or a bound."""
+
+    arm: str
+    title: str
+    bound: bool
+    made_for: bool
+    """Whether its method is made for the card."""
+    accuracy: Spread | None
+    balanced: Spread | None
+    against: Paired | None
+    """Accuracy minus the reference's, seed by seed; None for the reference itself."""
+    rank: float | None
+    seconds: float | None
+    """CPU time of its fastest seed, after the warm-up; older records have none, and
+    seconds on the wall depend on who else uses the machine."""
+    bytes_sent: float | None
+    """By all who take part, under LS its server too, after the warm-up."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A benchmark with its records: methods by their accuracy, bounds first."""
+
+    benchmark: Benchmark
+    rows: tuple[Row, ...]
+    ranking: Ranking
+
+    @property
+    def ran(self) -> bool:
+        """Whether anything was run."""
+        return any(row.accuracy for row in self.rows)
+
+
+def standing(benchmark: Benchmark, evidence: Evidence) -> Standing:
+    """Put the records of a benchmark together."""
+    scores = {
+        arm: evidence.scores(benchmark.setting(arm), MAIN) for arm in benchmark.methods
+    }
+    ran = {title_of(arm): found for arm, found in scores.items() if found}
+    ranks = ranking(ran)
+    places = dict(zip(ranks.names, ranks.ranks, strict=False))
+    rows = [
+        _row(benchmark, arm, evidence, places.get(title_of(arm)))
+        for arm in benchmark.arms
+    ]
+    rows.sort(key=_order)
+    return Standing(benchmark, tuple(rows), ranks)
+
+
+def _row(benchmark: Benchmark, arm: str, evidence: Evidence, rank: float | None) -> Row:
+    setting = benchmark.setting(arm)
+    records = list(evidence.found(setting).values())
+    seconds = [spent for record in records if (spent := record.get("cpu_seconds"))]
+    sent = [size for record in records if (size := _sent(record)) is not None]
+    other = benchmark.setting(benchmark.reference)
+    against = None if setting == other else evidence.paired(setting, other, MAIN)
+    return Row(
+        arm,
+        title_of(arm),
+        arm in BOUNDS,
+        benchmark.made_for(arm),
+        _spread(evidence, setting, MAIN),
+        _spread(evidence, setting, SECOND),
+        against,
+        rank,
+        min(seconds, default=None),
+        sum(sent) / len(sent) if sent else None,
+    )
+
+
+def _order(row: Row) -> tuple[bool, float]:
+    return not row.bound, -(row.accuracy.mean if row.accuracy else -1.0)
+
+
+def _spread(evidence: Evidence, setting: Setting, metric: str) -> Spread | None:
+    values = list(evidence.scores(setting, metric).values())
+    return spread(values) if values else None
+
+
+def _sent(record: Record) -> float | None:
+    """Return the bytes that clients sent; older records are counted, if that is plain.
+
+    Where clients answer once a round with nothing to speak of beside the model, it is
+    the model's size times those who are asked, times rounds.
+    """
+    if "bytes_sent" in record:
+        return float(record["bytes_sent"])
+    stage = record["config"]["stages"][-1]
+    method = METHODS[stage["method"]]
+    plain = method.labels_only or issubclass(method, Averaging)
+    if not plain or stage.get("participation", 1.0) != 1.0:
+        return None
+    owned = record["owns"].values()
+    asked = [o for o in owned if o["num_labeled"] or not method.labels_only]
+    model = record["config"]["model"]
+    spec = ModelSpec(model["name"], len(record["class_names"]), width=model["width"])
+    size = num_bytes(spec.empty().state_dict())
+    return float(size * len(asked) * stage["rounds"])

@@ -1,0 +1,130 @@
+"""Sites join, pause and leave a coordinator that runs, over TLS, by command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from contextlib import ExitStack, suppress
+
+import pytest
+
+pytest.importorskip("flwr")
+
+from fedsemi.config.experiment import make_experiment
+from fedsemi.simulation.build import build
+from fedsemi.simulation.run import run_simulation
+from fedsemi.weights import digest
+
+from .conftest import tiny
+from .test_deployment import (
+    _command,
+    _deal,
+    _digest,
+    _processes_of,
+    _records,
+    _until,
+    no_process_left,  # noqa: F401
+)
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+
+def _say(*arguments):
+    with _command(*arguments) as process:
+        said, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    return said
+
+
+def _seen(folder):
+    return [sorted(map(int, record["clients"])) for record in _records(folder)]
+
+
+def _membership(seen):
+    """Write down who was there when, as a config would have planned it."""
+    members = []
+    for site in sorted({site for there in seen[1:] for site in there}):
+        rounds = [number for number, there in enumerate(seen, 1) if site in there]
+        if site:  # site 0 has the labels, and all rounds
+            gaps = [n for n in range(rounds[0], rounds[-1] + 1) if n not in rounds]
+            member = {"site": site, "joins": rounds[0]}
+            member |= {"away": gaps[0], "back": gaps[-1] + 1} if gaps else {}
+            if rounds[-1] < len(seen):
+                member["leaves"] = rounds[-1] + 1
+            members.append(member)
+    return members
+
+
+def _planned(simulation, seen):
+    content = simulation.experiment.model_dump(mode="json", exclude_none=True)
+    content["membership"] = _membership(seen)
+    return build(make_experiment(content))
+
+
+def _rounds(folder):
+    path = folder / "coordinator/run/metrics.jsonl"
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def test_a_site_is_admitted_another_pauses_and_leaves_across_a_kill(tmp_path):
+    """The coordinator is killed after the join, and goes on with the same bits."""
+    simulation = tiny(rounds=40)
+    coordinator, sites, server = _deal(simulation, tmp_path)
+    folder = tmp_path / "coordinator"
+    public = shutil.move(folder / "enrolled/site-2.pub", tmp_path / "site-2.pub")
+    command = ["server", folder, "--port", coordinator.port]
+    log = folder / "coordinator.log"
+    with ExitStack() as stack:
+        for site in sites[:2]:
+            stack.enter_context(_command("site", "--data", site, "--server", server))
+        with _command(*command) as process:
+            _until(lambda: _rounds(tmp_path) >= 2)
+            # A stranger now: it is refused at the door until it is admitted.
+            stack.enter_context(
+                _command("site", "--data", sites[2], "--server", server)
+            )
+            said = _say("admit", folder, 2, "--key", public)
+            assert "from the round after it has connected" in said
+            _until(lambda: "site 2 joined" in log.read_text())
+            _until(lambda: _rounds(tmp_path) and 2 in _seen(tmp_path)[-1])
+            for pid in [process.pid, *_processes_of(folder)]:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        with _command(*command) as process:
+            before = _rounds(tmp_path)
+            _until(lambda: _rounds(tmp_path) > before)
+            _say("site", "pause", sites[1])
+            _until(lambda: 1 not in _seen(tmp_path)[-1])
+            assert "away" in _say("members", folder)
+            _say("site", "return", sites[1])
+            _until(lambda: 1 in _seen(tmp_path)[-1])
+            _say("site", "leave", sites[1])
+            said, _ = process.communicate(timeout=600)
+    assert process.returncode == 0, said
+    assert "has left" in _say("members", folder)
+    seen = _seen(tmp_path)
+    assert seen[0] == [0] and seen[1] == [0, 1] and seen[-1] == [0, 2], seen
+    noted = [n["code"] for record in _records(tmp_path) for n in record["notices"]]
+    assert {"FS5041", "FS5042", "FS5043"} <= set(noted)
+    *_, last = run_simulation(_planned(simulation, seen))
+    assert _digest(tmp_path) == digest(last.weights)
+
+
+def test_a_retired_site_is_refused_and_the_others_go_on(tmp_path):
+    simulation = tiny(rounds=12)
+    coordinator, sites, server = _deal(simulation, tmp_path)
+    folder = tmp_path / "coordinator"
+    with ExitStack() as stack:
+        for site in sites:
+            stack.enter_context(_command("site", "--data", site, "--server", server))
+        with _command("server", folder, "--port", coordinator.port) as process:
+            _until(lambda: _rounds(tmp_path) >= 2)
+            _say("retire", folder, 2)
+            said, _ = process.communicate(timeout=600)
+    assert process.returncode == 0, said
+    seen = _seen(tmp_path)
+    assert seen[-1] == [0, 1] and [0, 1, 2] in seen, seen
+    members = json.loads((folder / "members.json").read_text())
+    assert members["2"]["state"] == "retired"
