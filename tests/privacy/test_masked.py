@@ -26,6 +26,7 @@ from fedsemi.privacy.masked import Masked
 from fedsemi.privacy.rules import Rules
 from fedsemi.privacy.steps import STEPS, as_tensor
 from fedsemi.privacy.vault import HeldVault
+from fedsemi.runs.reading import record_of
 from fedsemi.runs.state_codec import decode, encode
 from fedsemi.server.gate import Gate
 from fedsemi.server.guard import Guard
@@ -224,6 +225,13 @@ def _content(method: str, privacy: dict[str, Any], **stage: Any) -> dict[str, An
 def _weights(content: dict[str, Any]) -> Mapping[str, torch.Tensor]:
     (*_, last) = run_simulation(build(make_experiment(content)))
     return last.weights
+
+
+def test_a_record_says_which_rounds_were_under_masks() -> None:
+    simulation = build(make_experiment(_content("fedavg", PLAIN_WARM_UP)))
+    written = [step.record.as_json() for step in run_simulation(simulation)]
+    assert "hidden" not in written[0]
+    assert [record_of(each).hidden for each in written] == [False, True]
 
 
 @pytest.mark.parametrize(

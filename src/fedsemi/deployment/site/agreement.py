@@ -263,8 +263,13 @@ def memory_folder(folder: Path, blueprint: Blueprint) -> Path:
 
 
 def _question(order: Order, memory: Memory) -> str:
-    """Name what is asked: model, letters, and the memory that the site goes on from."""
+    """Name what is asked: model, broadcast, and the memory that the site goes on from.
+
+    The letter that begins masked sums names an attempt at the round. Another attempt is
+    the same question: its sum is opened once, and has the same noise.
+    """
     task = order.task
     before = digest({k: v for k, v in memory.items() if k not in OWN})
-    told = f"{digest(task.weights)} {digest(task.broadcast)} {task.group} {before}"
+    told = digest({k: v for k, v in task.broadcast.items() if k != LETTER})
+    told = f"{digest(task.weights)} {told} {task.group} {before}"
     return f"{order.stage} {task.round} {hashlib.sha256(told.encode()).hexdigest()}"
