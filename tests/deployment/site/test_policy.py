@@ -23,6 +23,7 @@ from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import STATISTICS
 from fedsemi.methods import METHODS
 from fedsemi.noise import secret_of
+from fedsemi.privacy.steps import LETTER
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.build import build
 
@@ -316,6 +317,21 @@ def test_the_same_question_is_free_only_where_it_has_the_same_answer(noisy, fold
     for _ in range(3):
         desk.agreement.count(question, memory, "cuda")
     assert len(charges(folder)) == 5
+
+
+def test_another_attempt_at_a_masked_round_is_free(folder):
+    """The letters of two attempts differ; the sum is opened once, on a GPU as well."""
+    plan = build(make_experiment(MASKED))
+    agreement = Agreement(folder, plan, read_site(folder))
+    question = order(plan, plan.initial_weights(), 0)
+    for attempt in range(2):
+        letter = {LETTER: torch.full((3,), attempt)}
+        task = replace(question.task, broadcast=letter)
+        agreement.count(replace(question, task=task), {}, "cuda")
+    assert len(charges(folder)) == 1
+    task = replace(question.task, broadcast={**letter, "other": torch.ones(1)})
+    agreement.count(replace(question, task=task), {}, "cuda")
+    assert len(charges(folder)) == 2
 
 
 def test_the_noise_of_a_site_comes_from_a_secret_that_stays_there(noisy, folder):

@@ -136,8 +136,9 @@ class Agreement:
         """
         if self._is_later_step(order):
             return
-        stage, line = order.stage, _question(order, memory)
-        repeats = device == "cpu" or not self._method(stage).sends_model
+        stage = order.stage
+        masked = not self._method(stage).sends_model
+        line, repeats = _question(order, memory, masked), masked or device == "cpu"
         make_folder(self._asked.parent, private=True)
         with locked(self.folder):
             asked = self._asked.read_text().splitlines() if self._asked.exists() else []
@@ -262,7 +263,7 @@ def memory_folder(folder: Path, blueprint: Blueprint) -> Path:
     return folder / "memory" / blueprint.sha256[:16]
 
 
-def _question(order: Order, memory: Memory) -> str:
+def _question(order: Order, memory: Memory, masked: bool) -> str:
     """Name what is asked: model, broadcast, and the memory that the site goes on from.
 
     The letter that begins masked sums names an attempt at the round. Another attempt is
@@ -270,6 +271,7 @@ def _question(order: Order, memory: Memory) -> str:
     """
     task = order.task
     before = digest({k: v for k, v in memory.items() if k not in OWN})
-    told = digest({k: v for k, v in task.broadcast.items() if k != LETTER})
+    aside = (LETTER,) if masked else ()
+    told = digest({k: v for k, v in task.broadcast.items() if k not in aside})
     told = f"{digest(task.weights)} {told} {task.group} {before}"
     return f"{order.stage} {task.round} {hashlib.sha256(told.encode()).hexdigest()}"
