@@ -13,7 +13,7 @@ TORTURED := tests/reliability tests/server/test_gate.py tests/server/test_guard.
 	tests/deployment/test_stragglers.py tests/deployment/test_fuzz.py
 
 .DEFAULT_GOAL := help
-.PHONY: help configs results errors settings reference docs demo federation test test-deployment test-docs test-slow torture bench bench-peers check format clean \
+.PHONY: help configs results errors settings reference docs demo federation test test-deployment test-newest-flower test-docs test-slow torture bench bench-peers check format clean \
 	lock wheel sbom release audit tag pictures
 
 help: ## Show this list
@@ -27,6 +27,9 @@ federation: $(VENV)/flower ## Train over TLS: a coordinator and three sites as p
 
 test-deployment: $(VENV)/flower $(VENV)/dev ## Test a real deployment: keys, kills, restarts, bits
 	$(BIN)/python -m pytest -m slow tests/deployment
+
+test-newest-flower: $(VENV)/dev ## Try the newest Flower's names, in an environment of its own
+	$(BIN)/python tools/newest_flower.py
 
 test: check ## Install, then run the checks and the fast tests
 	$(BIN)/python -m pytest -n 2
@@ -69,6 +72,7 @@ pictures: $(VENV)/dev ## Draw the pictures of docs/architecture.md anew, from th
 results: $(VENV)/core ## Write the numbers of README and docs from the records
 	$(BIN)/python -m fedsemi.evidence.publish
 	$(BIN)/python -m fedsemi.leakage.publish
+	$(BIN)/python -m fedsemi.asking.publish
 
 check: $(VENV)/dev ## Lint, type-check, and check who imports whom
 	$(BIN)/ruff check .
@@ -103,7 +107,7 @@ tag: ## Tag this commit as the release that its files say
 	$(PYTHON) tools/tag.py
 
 clean: ## Remove the virtual environment and caches
-	rm -rf $(VENV) $(RELEASE) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	rm -rf $(VENV) $(RELEASE) .venv-newest-flower dist .mypy_cache .ruff_cache .pytest_cache .hypothesis build
 
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -205,23 +205,24 @@ class Peak:
 
     def _watch(self) -> None:
         while not self._done.wait(0.1):
-            self._peak = max(self._peak, sum(map(_memory, _family(self._pid))))
+            self._peak = max(self._peak, sum(map(_memory, family(self._pid))))
 
 
 def _end(pid: int) -> None:
     """Kill a process with all that it started, Ray's servers among them."""
-    for member in _family(pid):
+    for member in family(pid):
         with suppress(ProcessLookupError):
             os.kill(member, signal.SIGKILL)
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
+    """List a process with all that it started, and they."""
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
         children = [(task / "children").read_text().split() for task in tasks]
     except OSError:
         return []
-    return [pid, *(p for ids in children for id in ids for p in _family(int(id)))]
+    return [pid, *(p for ids in children for id in ids for p in family(int(id)))]
 
 
 def _memory(pid: int) -> float:

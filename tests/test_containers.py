@@ -19,6 +19,9 @@ from typing import Any
 import pytest
 from tests.command_line import fault
 
+from fedsemi.report.run import read_run
+from fedsemi.report.view import evaluation_of
+
 yaml = pytest.importorskip("yaml", reason="comes with fedsemi[flower]")
 
 ROOT = Path(__file__).parents[1]
@@ -220,7 +223,9 @@ def test_the_commands_of_the_containers_make_a_federation(tmp_path: Path) -> Non
         probe = SERVICES["coordinator"]["healthcheck"]["test"]
         assert probe[:2] == ["CMD", "python"]
         assert all(site.poll() is None for site in sites), "they wait for the next run"
-        assert (tmp_path / "trial/coordinator/run/model.safetensors").is_file()
+        run = read_run(tmp_path / "trial/coordinator/run")
+        assert run.evaluation["test"]["scores"]["missing"] == []
+        assert list(evaluation_of(run)["sites"]) == ["0"], "the one that has labels"
     finally:
         for process in everybody:
             process.terminate()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import stat
 from pathlib import Path
 
@@ -117,7 +118,8 @@ def test_checkpoints_are_private_and_models_follow_the_umask(real_run):
 def test_a_planted_link_at_the_temporary_name_is_not_written_through(tmp_path):
     victim, target = tmp_path / "victim", tmp_path / "site.safetensors"
     victim.write_text("precious")
-    (tmp_path / f".site.safetensors.{os.getpid()}").symlink_to(victim)
+    planted = f".site.safetensors.{platform.node()}.{os.getpid()}"
+    (tmp_path / planted).symlink_to(victim)
     write_whole(target, b"pictures", private=True)
     assert victim.read_text() == "precious"
     assert (target.read_bytes(), mode(target)) == (b"pictures", 0o600)

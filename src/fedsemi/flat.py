@@ -8,7 +8,7 @@ all numbers in it takes a tenth of the time.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, KeysView, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
@@ -142,10 +142,7 @@ class Flat(Mapping[str, Tensor]):
             return tensors
         entries = tuple((k, v.dtype, tuple(v.shape)) for k, v in tensors.items())
         layout = _one_of_its_kind(Layout(entries))
-        flat = Flat(layout, torch.empty(layout.size, dtype=torch.uint8))
-        for name, value in tensors.items():
-            flat[name].copy_(value.detach())
-        return flat
+        return _laid_out(layout, tensors)
 
     @classmethod
     def held(cls, tensors: Mapping[str, Tensor]) -> Flat:
@@ -175,21 +172,33 @@ class Flat(Mapping[str, Tensor]):
         """Lay tensors with the same names out as these are."""
         if isinstance(tensors, Flat) and tensors.layout == self.layout:
             return tensors
-        other = Flat(self.layout, torch.empty_like(self.block))
-        for name in self.layout.kinds:
-            other[name].copy_(tensors[name].detach())
-        return other
+        return _laid_out(self.layout, tensors)
 
     def __getitem__(self, name: str) -> Tensor:
         dtype, shape = self.layout.kinds[name]
         begin, end = self.layout.places[name]
         return self.block[begin:end].view(dtype).view(shape)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.layout.kinds
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.layout.kinds)
 
+    def keys(self) -> KeysView[str]:
+        """Return the names, which are compared without making a view of each."""
+        return self.layout.kinds.keys()
+
     def __len__(self) -> int:
         return len(self.layout.entries)
+
+
+def _laid_out(layout: Layout, tensors: Mapping[str, Tensor]) -> Flat:
+    flat = Flat(layout, torch.empty(layout.size, dtype=torch.uint8))
+    for dtype, vector in flat.parts().items():
+        names = layout.parts[dtype].names
+        torch.cat([tensors[k].detach().cpu().flatten() for k in names], out=vector)
+    return flat
 
 
 @lru_cache(maxsize=64)

@@ -17,17 +17,19 @@ def record(**more: Any) -> dict[str, Any]:
     return {**found, "explained": facts, "place": place, "config": config, **more}
 
 
-def test_each_record_is_a_row_with_what_its_shares_do(tmp_path: Path) -> None:
+def test_each_record_is_a_row_in_the_table_of_its_card(tmp_path: Path) -> None:
     (tmp_path / "semianagg.json").write_text(json.dumps(record()))
     (tmp_path / "fl2.json").write_text(json.dumps(record(card="LS", place=None)))
-    head, _, first, second, _, caption = audit_table(tmp_path).splitlines()
-    assert head.startswith("| method | card |")
-    assert first.startswith("| `fl2` | LS |") and first.endswith("| 0 % | – |")
-    assert second == (
-        "| `semianagg` | LC | 10.0 % | 0.50 | – | 0.25 | 0.75 | −0.20 points | "
-        "12.3 % | head, 80 % |"
+    lines = [line for line in audit_table(tmp_path).splitlines() if line]
+    assert lines[0] == "LC, whole clients are labeled, others not at all:"
+    assert lines[1].startswith("| method | mean moved |")
+    assert lines[3] == (
+        "| `semianagg` | 10.0 % | 0.50 | – | 0.25 | 0.75 | −0.20 points | 12.3 % | "
+        "head, 80 % |"
     )
-    assert caption.startswith("MNIST, 3 rounds from the trained model on, seed 1:")
+    assert lines[4] == "LS, labels at the server only:"
+    assert lines[7].startswith("| `fl2` |") and lines[7].endswith("| 0 % | – |")
+    assert lines[8].startswith("MNIST, 3 rounds from the trained model on, seed 1:")
 
 
 def test_a_folder_without_records_says_so(tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def test_a_room_without_a_place_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     "wrong",
     [
-        Step("server/rounds.py:joined", by="server/gate.py:Gate.check"),  # never called
+        # Never called there.
+        Step("server/members.py:joined", by="server/gate.py:Gate.check"),
         Step("server/rounds.py:run", by="server/rounds.py:gone"),  # no such caller
     ],
 )

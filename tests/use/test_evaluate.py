@@ -13,8 +13,8 @@ from PIL import Image
 from fedsemi.client.evaluate import metrics
 from fedsemi.data.datasets import load
 from fedsemi.errors import ConfigError, DataError
+from fedsemi.use.deployed import load_model
 from fedsemi.use.evaluate import evaluate_run, evaluate_table
-from fedsemi.use.exports import load_model
 
 NAMES = ("disc", "cross", "rows", "columns")
 

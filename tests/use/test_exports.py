@@ -21,8 +21,8 @@ from fedsemi.report.run import read_run
 from fedsemi.runs.folder import MODEL
 from fedsemi.simulation.build import build
 from fedsemi.storage import read_weights
+from fedsemi.use.deployed import load_model
 from fedsemi.use.exports import (
-    load_model,
     save_csv,
     save_onnx,
     save_tensorboard,

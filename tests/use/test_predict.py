@@ -17,7 +17,7 @@ from fedsemi.data.folder import read_site
 from fedsemi.errors import DataError, StorageError
 from fedsemi.runs.model_card import ModelCard
 from fedsemi.simulation.build import build
-from fedsemi.use.exports import load_model
+from fedsemi.use.deployed import load_model
 from fedsemi.use.predict import open_model, predictions, read_picture
 
 

@@ -32,9 +32,10 @@ class Place:
 
 PLAN = {
     "cli": Place(0, 10, 690),
-    "deployment.one_machine": Place(1, 10, 300),
-    "api": Place(1, 315, 432),
-    "leakage": Place(1, 444, 561),
+    "deployment.one_machine": Place(1, 10, 203),
+    "api": Place(1, 211, 322),
+    "asking": Place(1, 330, 441),
+    "leakage": Place(1, 449, 561),
     "evidence": Place(2, 315, 561),
     "valuation": Place(1, 573, 690, floors=2),
     "deployment.coordinator": Place(2, 95, 300),

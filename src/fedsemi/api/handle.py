@@ -30,7 +30,8 @@ from fedsemi.simulation.build import Simulation, build
 from fedsemi.storage import make_folder, write_whole
 from fedsemi.text.printable import printable
 from fedsemi.text.screen import LINE
-from fedsemi.use.exports import Deployed, client_rows, load_model, round_rows
+from fedsemi.use.deployed import Deployed, load_model
+from fedsemi.use.exports import client_rows, round_rows
 from fedsemi.use.labels_only import train_labels_only
 from fedsemi.use.predict import predictions
 

@@ -100,6 +100,12 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "probability.",
         ),
         Entry(
+            "ask",
+            "ask:ask",
+            "Ask a person for labels of a site's own pictures, by keyboard; run at the "
+            "site.",
+        ),
+        Entry(
             "export",
             "use:export",
             "Write the model for use without fedsemi, or the record for other tools.",
@@ -175,6 +181,11 @@ PANELS: dict[str, tuple[Entry, ...]] = {
             "benchmark",
             "benchmark:benchmark",
             "Compare methods under a card: scores, ranks and cost on the same data.",
+        ),
+        Entry(
+            "label-curve",
+            "ask:label_curve",
+            "Measure in simulation what labels bring, by the rule that asks for them.",
         ),
         Entry(
             "attack",

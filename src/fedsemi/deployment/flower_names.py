@@ -47,6 +47,8 @@ NAMES: Mapping[str, Wanted] = {
         "fab_to_proto": ("fab",),
         "message_from_proto": ("message_proto",),
         "message_to_proto": ("message",),
+        "recorddict_from_proto": ("recorddict_proto",),
+        "recorddict_to_proto": ("recorddict",),
         "run_from_proto": ("run_proto",),
         "user_config_to_proto": ("user_config",),
     },
@@ -58,6 +60,8 @@ NAMES: Mapping[str, Wanted] = {
         "ObjectTree": (),
         "PullObjectRequest": (),
     },
+    "flwr.proto.node_pb2": {"NodeInfo": ()},
+    "flwr.proto.recorddict_pb2": {"RecordDict": ()},
     "flwr.proto.runtime_pb2": {
         "AcquireTaskRequest": (),
         "PullAppMessagesRequest": (),

@@ -39,14 +39,16 @@ class Mailbox:
         return cls(Path(name))
 
     def put(self, name: str, tensors: Mapping[str, Tensor]) -> None:
-        """Store tensors under a name, replacing what was there at one stroke."""
-        target = self._path(name)
-        partial = target.with_suffix(f".{os.getpid()}")
-        flat = Flat.of(tensors)
-        with partial.open("wb") as file:
-            file.write(flat.layout.header)
-            file.write(flat.block.numpy().data)
-        partial.replace(target)
+        """Store tensors under a name; without any, nothing is left there.
+
+        Whoever still looks at what was there keeps it: a file is never overwritten.
+        """
+        self.remove(name)
+        if tensors:
+            flat = Flat.of(tensors)
+            with self._path(name).open("xb") as file:
+                file.write(flat.layout.header)
+                file.write(flat.block.numpy().data)
 
     def get(self, name: str) -> Mapping[str, Tensor]:
         """Return the tensors of a name, which are read when they are asked for."""

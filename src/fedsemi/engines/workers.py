@@ -247,10 +247,7 @@ def _carry_out(job: _Job, method: Method[Any], mailbox: Mailbox) -> tuple[Update
     update, remembered = train_client(method, task, client, memory)
     mailbox.put(f"memory-{task.client}", remembered)
     mailbox.put(job.reply, update.weights)
-    if update.statistics:
-        mailbox.put(f"{job.reply}-statistics", update.statistics)
-    else:
-        mailbox.remove(f"{job.reply}-statistics")
+    mailbox.put(f"{job.reply}-statistics", update.statistics)
     return replace(update, weights={}, statistics={}), job.reply
 
 

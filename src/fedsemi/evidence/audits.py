@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fedsemi.cards import CARDS
 from fedsemi.evidence.effects import signed
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.render import markdown_table
@@ -13,7 +14,6 @@ from fedsemi.runs.folder import read_json
 
 _HEAD = (
     "method",
-    "card",
     "mean moved",
     "R² presence",
     "R² counts",
@@ -24,14 +24,22 @@ _HEAD = (
     "most of it in",
 )
 
+_UNSAID = "LC"
+"""The card of a record that names none: audits have whole clients labeled then."""
+
 
 def audit_table(folder: Path) -> str:
-    """Write a row for each record of a folder; say so if there is none."""
+    """Write a row for each record of a folder, a table for each card."""
     records = {path.stem: read_json(path) for path in sorted(folder.glob("*.json"))}
     if not records:
         return "Not run yet."
-    rows = [_row(name, record) for name, record in records.items()]
-    return "\n\n".join([markdown_table(_HEAD, rows), _caption(list(records.values()))])
+    parts = []
+    for card in CARDS.values():
+        own = {n: r for n, r in records.items() if (r["card"] or _UNSAID) == card.name}
+        rows = [_row(name, record) for name, record in own.items()]
+        table = markdown_table(_HEAD, rows)
+        parts += [f"{card.name}, {card.title}:", table] if rows else []
+    return "\n\n".join([*parts, _caption(list(records.values()))])
 
 
 def _row(name: str, record: Mapping[str, Any]) -> tuple[str, ...]:
@@ -41,9 +49,8 @@ def _row(name: str, record: Mapping[str, Any]) -> tuple[str, ...]:
     most = max(part, key=lambda group: float(part[group])) if part else "–"
     return (
         f"`{name}`",
-        record["card"] or "LC",
         f"{100 * record['moved']:.1f} %",
-        *("–" if each is None else f"{each:.2f}" for each in facts),
+        *("–" if each is None else f"{abs(each):.2f}" for each in facts),
         f"{signed(100 * record['gain'])} points",
         f"{100 * place['whole']:.1f} %" if place else "0 %",
         f"{most}, {100 * part[most]:.0f} %" if part else most,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from functools import cache
 from typing import TypeVar
 
 from torch import Tensor, nn
@@ -26,13 +27,14 @@ def copied(module: M, tensor: Callable[[Tensor], Tensor] = Tensor.clone) -> M:
         module: Left as it is.
         tensor: Makes the copy of a parameter's or buffer's values.
     """
-    if not all(_is_known(type(inner)) for inner in module.modules()):
+    if not all(_is_known(type(inner).__module__) for inner in module.modules()):
         return deepcopy(module)
     return _copied(module, tensor, {})
 
 
-def _is_known(kind: type[nn.Module]) -> bool:
-    return kind.__module__.partition(".")[0] in ("torch", "fedsemi")
+@cache
+def _is_known(module: str) -> bool:
+    return module.partition(".")[0] in ("torch", "fedsemi")
 
 
 def _copied(

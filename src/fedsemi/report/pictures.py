@@ -114,15 +114,21 @@ def _shown(images: Tensor, place: dict[str, Any]) -> dict[str, Any]:
     return words | {"src": thumbnail(images[place["row"]])}
 
 
-def thumbnail(image: Tensor) -> str:
-    """Return an image, uint8 `[channels, H, W]`, as an address that holds all of it."""
+def thumbnail(image: Tensor, side: int = _SIDE, quality: int = 85) -> str:
+    """Return an image, uint8 `[channels, H, W]`, as an address that holds all of it.
+
+    Args:
+        image: Of any size; its proportions are kept.
+        side: Pixels; a larger image is made smaller.
+        quality: Of the JPEG that all but tiny images become.
+    """
     pixels = image.permute(1, 2, 0).contiguous().numpy()
     picture = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
-    picture.thumbnail((_SIDE, _SIDE))
+    picture.thumbnail((side, side))
     content, exact = io.BytesIO(), max(picture.size) <= _EXACT
     if exact:
         picture.save(content, "PNG", optimize=True)
     else:
-        picture.save(content, "JPEG", quality=85)
+        picture.save(content, "JPEG", quality=quality)
     kind = "png" if exact else "jpeg"
     return f"data:image/{kind};base64,{b64encode(content.getvalue()).decode()}"

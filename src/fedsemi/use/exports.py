@@ -10,22 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from fedsemi.client.evaluate import SCORES
 from fedsemi.errors import ConfigError
-from fedsemi.models import Classifier
-from fedsemi.models.pretrained import PretrainedEncoder
 from fedsemi.report.card import as_markdown, card_of
 from fedsemi.report.run import Run
 from fedsemi.report.view import evaluation_of
-from fedsemi.runs.folder import MODEL
-from fedsemi.runs.model_card import ModelCard, read_card
+from fedsemi.runs.model_card import ModelCard
 from fedsemi.runs.records import RoundRecord
-from fedsemi.storage import make_folder, read_weights, write_whole
-
-CARD = "fedsemi_card"
-"""Under this name the model card travels in an exported model."""
+from fedsemi.storage import make_folder, write_whole
+from fedsemi.use.deployed import CARD, Deployed, load_model
 
 _ROUND = ("stage", "method", "round", "seconds")
 _CLIENT = (
@@ -38,40 +33,6 @@ _CLIENT = (
 )
 _UNDER_MASKS = ("num_pseudo", "contribution")
 """What is not known of a round under masks."""
-
-
-class Deployed(nn.Module):
-    """Bytes in, probabilities out: the normalization is part of the network."""
-
-    scale: Tensor
-    shift: Tensor
-
-    def __init__(self, classifier: Classifier, card: ModelCard) -> None:
-        super().__init__()
-        self.classifier = classifier
-        mean = torch.tensor(card.views.mean).view(1, -1, 1, 1)
-        std = torch.tensor(card.views.std).view(1, -1, 1, 1)
-        self.register_buffer("scale", 1 / (255 * std))
-        self.register_buffer("shift", mean / std)
-
-    def forward(self, images: Tensor) -> Tensor:
-        """Map uint8 images `[N, channels, size, size]` to probabilities `[N, C]`."""
-        inputs = images.float() * self.scale - self.shift
-        probs: Tensor = self.classifier(inputs).logits.softmax(1)
-        return probs
-
-
-def load_model(folder: Path) -> tuple[Deployed, ModelCard]:
-    """Load the model of a run, with its card."""
-    card = read_card(folder)
-    weights = read_weights(folder / MODEL)
-    classifier = card.spec.empty()
-    # Methods may keep parts of their own beside the classifier; they stay behind.
-    names = classifier.state_dict().keys()
-    classifier.load_state_dict({name: weights[name] for name in names})
-    if isinstance(classifier.encoder, PretrainedEncoder):
-        classifier.encoder = classifier.encoder.whole()
-    return Deployed(classifier, card).eval(), card
 
 
 def save_csv(run: Run, folder: Path) -> list[Path]:

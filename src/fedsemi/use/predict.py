@@ -18,7 +18,7 @@ from fedsemi.data.safe_files import Refused, read_regular
 from fedsemi.errors import DataError, StorageError
 from fedsemi.runs.model_card import ModelCard
 from fedsemi.text.printable import printable
-from fedsemi.use.exports import CARD, load_model
+from fedsemi.use.deployed import CARD, load_model
 
 _BATCH = 64
 

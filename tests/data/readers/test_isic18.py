@@ -6,6 +6,7 @@ import torch
 from PIL import Image
 
 from fedsemi.data.datasets import load
+from fedsemi.data.readers import isic18
 from fedsemi.data.readers.isic18 import age_band, stored_side
 from fedsemi.data.readers.isic18_split import (
     CLASS_NAMES,
@@ -14,6 +15,7 @@ from fedsemi.data.readers.isic18_split import (
     Photos,
     split_rows,
 )
+from fedsemi.data.readers.source import Request
 from fedsemi.errors import DataError
 
 COLUMNS = ["lesion_id", "image_id", "dx", "dx_type", "age", "sex", "localization"]
@@ -166,3 +168,19 @@ def test_a_published_file_without_a_split_is_refused(tmp_path):
     torch.save({"data_partition": {0: [0]}}, tmp_path / "svhn.pth")
     with pytest.raises(DataError, match=r"FS3005 .*use split = 'image' or 'lesion'"):
         split_rows(photos_of([0], [0]), str(tmp_path / "svhn.pth"), seed=0)
+
+
+@pytest.mark.parametrize(
+    ("image_size", "file"),
+    [(None, "isic18.npz"), (32, "isic18.npz"), (64, "isic18-96.npz")],
+)
+def test_whoever_asks_for_more_than_32_pixels_gets_the_larger_file(
+    tmp_path, monkeypatch, image_size, file
+):
+    for name in ("isic18.npz", "isic18.csv", "isic18-96.npz"):
+        (tmp_path / name).touch()
+    monkeypatch.setattr(isic18, "_compact", lambda images, *_: images.name)
+    request = Request(tmp_path, image_size, "image")
+    assert isic18.read(request) == file
+    (tmp_path / "isic18-96.npz").unlink()
+    assert isic18.read(request) == "isic18.npz"

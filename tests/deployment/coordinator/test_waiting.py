@@ -176,3 +176,17 @@ def test_the_run_hears_of_an_answer_when_it_comes_and_not_of_old_ones():
         assert await caller.news(sent=2, seconds=0.05) == 2
 
     assert _run(course()) < 30
+
+
+def test_a_server_that_ends_answers_what_it_holds():
+    async def course():
+        caller = Caller(hold=60)
+        await caller.pull()
+        held = asyncio.create_task(caller.pull())
+        news = asyncio.create_task(caller.news(sent=0, seconds=60.0))
+        await asyncio.sleep(0.02)
+        await caller.app.release()
+        assert await held == b"" and await news == 1
+        assert await caller.pull() == b""
+
+    assert _run(course()) < 30

@@ -84,6 +84,7 @@ def test_a_letter_comes_to_the_desk_and_its_answer_back(coordinator, desk):
     here.send(answer)
     Courier(coordinator.callbacks(), there).once()
     letter = here.recv()
+    assert here.recv() is True  # it was delivered
     assert isinstance(letter, Letter)
     assert (letter.run, letter.node, letter.bundle) == (_RUN, _NODE, b"bundle")
     assert letter.settings == _CONFIG

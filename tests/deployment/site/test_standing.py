@@ -7,6 +7,7 @@ from fedsemi.deployment.site.standing import (
     STANDING,
     Standing,
     check_standing,
+    note_told,
     read_standing,
     write_standing,
 )
@@ -35,10 +36,16 @@ def test_a_pause_with_an_end_ends_by_itself(tmp_path, monkeypatch):
 def test_who_leaves_notes_that_the_coordinator_was_told(tmp_path):
     write_standing(tmp_path, Standing("left"))
     assert not read_standing(tmp_path).told
-    for _ in range(2):
-        with pytest.raises(ProtocolError, match="FS5041 has left"):
-            check_standing(tmp_path)
+    with pytest.raises(ProtocolError, match="FS5041 has left"):
+        check_standing(tmp_path)
+    assert not read_standing(tmp_path).told  # the answer is still on its way
+    note_told(tmp_path)
     assert read_standing(tmp_path) == Standing("left", told=True)
+
+
+def test_there_is_nothing_to_tell_of_a_site_that_takes_part(tmp_path):
+    note_told(tmp_path)
+    assert not (tmp_path / STANDING).exists()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"state": "gone"}', '{"x": 1}', "{"])

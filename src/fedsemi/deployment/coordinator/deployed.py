@@ -79,7 +79,9 @@ def run_plan(grid: Grid, terms: Terms, folder: Path) -> None:
         logger.setLevel(logging.INFO)
         logger.addHandler(handler)
         try:
-            _run(grid, terms, folder, Screen(file=log, width=200))
+            blueprint = read_blueprint(str(terms.config["plan"]))
+            screen = Screen(file=log, width=200)
+            run_recorded(grid, blueprint, terms, folder, Register(folder), screen)
         except FedSemiError as error:
             write_status(folder, os.getpid(), True, str(error), error.exit_code)
             raise
@@ -91,11 +93,18 @@ def run_plan(grid: Grid, terms: Terms, folder: Path) -> None:
         write_status(folder, os.getpid(), done=True)
 
 
-def _run(grid: Grid, terms: Terms, folder: Path, console: Console) -> None:
-    blueprint = read_blueprint(str(terms.config["plan"]))
+def run_recorded(
+    grid: Grid,
+    blueprint: Blueprint,
+    terms: Terms,
+    folder: Path,
+    register: Register,
+    console: Console,
+) -> None:
+    """Run a plan on the sites of a register; leave its record in the folder `run`."""
     patience = Patience(terms.deadline, terms.quorum)
     with open_run(folder / "run", blueprint) as record:
-        roster = Roster(grid, blueprint, Register(folder))
+        roster = Roster(grid, blueprint, register)
         roster.wait_for(terms.sites, terms.join)
         test = read_test_set(folder)
         judge = Judge(test)

@@ -110,7 +110,7 @@ class Front:
         self, app: ASGIApp, guests: Guests, private_port: int, secret: str
     ) -> None:
         self._app = app
-        self._waiting = Waiting(app)
+        self.waiting = Waiting(app)
         self._guests = guests
         self._private_port = private_port
         self._credential = f"Bearer {secret}".encode()
@@ -124,7 +124,7 @@ class Front:
         if response is None:
             body = await _read(receive)
             if isinstance(body, bytes):
-                await self._waiting(scope, body, receive, send)
+                await self.waiting(scope, body, receive, send)
                 return
             response = body
         await response(scope, receive, send)

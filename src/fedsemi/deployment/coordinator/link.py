@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hmac
 import os
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,6 +30,9 @@ from fedsemi.deployment.certificates import CA, SERVER, SERVER_KEY
 from fedsemi.deployment.coordinator.door import Door
 from fedsemi.deployment.coordinator.front import Front
 from fedsemi.deployment.coordinator.guests import EnrolledGuests
+from fedsemi.deployment.coordinator.waiting import Waiting
+
+_END_SECONDS = 2
 
 
 class OperatorOnly(NoOpControlAuthnPlugin):
@@ -48,6 +52,19 @@ class OperatorOnly(NoOpControlAuthnPlugin):
         return super().validate_tokens_in_metadata(metadata)
 
 
+class Server(uvicorn.Server):
+    """A server that answers the questions which it holds before it ends."""
+
+    def __init__(self, config: uvicorn.Config, waiting: Waiting) -> None:
+        super().__init__(config)
+        self._waiting = waiting
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End; nobody is left without an answer."""
+        await self._waiting.release()
+        await super().shutdown(sockets)
+
+
 def serve(folder: Path, home: Path, host: str, port: int) -> None:
     """Serve sites on the public port and the operator on the private one."""
     # Old gRPC ports of Flower that a variable would open beside ours.
@@ -58,8 +75,9 @@ def serve(folder: Path, home: Path, host: str, port: int) -> None:
     sockets = [uvicorn.Config("", host=h, port=p).bind_socket() for h, p in addresses]
     flower = create_app(_settings(home, host, port, door, keys), SuperLinkLifespan)
     guests = EnrolledGuests(folder)
+    front = Front(flower, guests, door.port, door.secret)
     config = uvicorn.Config(
-        Front(flower, guests, door.port, door.secret),
+        front,
         log_config=get_uvicorn_log_config(console_handler.level),
         ssl_certfile=keys / SERVER,
         ssl_keyfile=keys / SERVER_KEY,
@@ -67,10 +85,9 @@ def serve(folder: Path, home: Path, host: str, port: int) -> None:
         # Who calls is who is connected; a header could name anybody.
         proxy_headers=False,
         server_header=False,
-        # Questions that are held are given up when the coordinator ends.
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=_END_SECONDS,
     )
-    uvicorn.Server(config).run(sockets)
+    Server(config, front.waiting).run(sockets)
 
 
 def _settings(

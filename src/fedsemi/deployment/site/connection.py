@@ -64,10 +64,14 @@ class Courier:
             return
         self._desk.send(letter)
         answer = self._desk.recv() or self._broken_off(message)
+        delivered = False
         try:
             self._deliver(letter.run, answer)
+            delivered = True
         except Exception as error:
             logger.error("an answer could not be delivered", exc_info=error)
+        finally:
+            self._desk.send(delivered)
 
     def _fetched(self, message: Message, tree: ObjectTree) -> Letter:
         run = message.metadata.run_id

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from flwr.app import Message
+from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.app.message import remove_content_from_message
 from flwr.common.serde import message_to_proto
 from flwr.supercore.inflatable.inflatable_object import (
@@ -21,6 +21,7 @@ from flwr.supercore.inflatable.inflatable_utils import inflate_object_from_conte
 from flwr.supercore.task_identity import TaskIdentity
 
 from fedsemi.deployment.folding import folded, unfolded
+from fedsemi.deployment.standing import EXCUSES
 from fedsemi.errors import ProtocolError
 
 
@@ -56,10 +57,13 @@ class Reply:
     """Which part belongs to which."""
     parts: dict[str, bytes]
     """Children before those that they belong to."""
+    excused: bool
+    """Whether it says that the site takes no part."""
 
     @classmethod
     def of(cls, message: Message) -> Reply:
         """Take an answer apart."""
+        excused = message.has_content() and _is_excuse(message.content)
         if message.has_content():
             message.content = folded(message.content)
         message.metadata.__dict__["_message_id"] = message.object_id
@@ -71,7 +75,13 @@ class Reply:
                 ).SerializeToString(),
                 get_object_tree(message).SerializeToString(),
                 {name: each.deflate() for name, each in found.items()},
+                excused,
             )
+
+
+def _is_excuse(content: RecordDict) -> bool:
+    failure = content.get("failure")
+    return isinstance(failure, ConfigRecord) and failure.get("code") in EXCUSES
 
 
 def identify(run: int, node: int) -> None:

@@ -71,14 +71,17 @@ def write_standing(folder: Path, standing: Standing) -> None:
 
 
 def check_standing(folder: Path) -> None:
-    """Refuse to answer while the site takes no part; note that it has said so."""
+    """Refuse to answer while the site takes no part."""
+    excuse = read_standing(folder).excuse(time.time())
+    if excuse is not None:
+        raise excuse
+
+
+def note_told(folder: Path) -> None:
+    """Note that the coordinator has been told of the owner's decision."""
     standing = read_standing(folder)
-    excuse = standing.excuse(time.time())
-    if excuse is None:
-        return
-    if not standing.told:
+    if standing.state != "here" and not standing.told:
         write_standing(folder, replace(standing, told=True))
-    raise excuse
 
 
 def moment(when: float) -> str:

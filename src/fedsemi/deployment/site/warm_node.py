@@ -28,7 +28,7 @@ from fedsemi.deployment.site.connection import connect
 from fedsemi.deployment.site.egress import log_reply
 from fedsemi.deployment.site.node import REFUSALS
 from fedsemi.deployment.site.parcels import Letter, Reply
-from fedsemi.deployment.site.standing import check_standing
+from fedsemi.deployment.site.standing import check_standing, note_told
 from fedsemi.errors import FedSemiError
 from fedsemi.storage import make_folder
 
@@ -58,7 +58,11 @@ def run_node(
     there.close()
     try:
         while True:
-            here.send(_answered(here.recv(), home, settings))
+            reply = _answered(here.recv(), home, settings)
+            here.send(reply)
+            delivered = here.recv()
+            if delivered and reply is not None and reply.excused:
+                note_told(home.parent)
     except (EOFError, BrokenPipeError):
         link.join()
         return link.exitcode or 0

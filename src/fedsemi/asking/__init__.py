@@ -1,0 +1,1 @@
+"""What to label next: ranked and asked at a site, and measured in simulation."""
