@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-import torch
 
 pytest.importorskip("flwr")
 
@@ -13,17 +12,14 @@ from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import make_experiment
 from fedsemi.data.site import Site, read_site, write_site
 from fedsemi.deployment.codec import Order
-from fedsemi.deployment.site import journal
 from fedsemi.deployment.site.agreement import AGREED, Agreement
 from fedsemi.deployment.site.desk import Desk
-from fedsemi.deployment.site.ledger import LEDGER
 from fedsemi.deployment.site.memory_store import MemoryStore
 from fedsemi.deployment.site.policy import POLICY, Policy, line_of, read_policy
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import STATISTICS
 from fedsemi.methods import METHODS
 from fedsemi.noise import secret_of
-from fedsemi.privacy.steps import LETTER
 from fedsemi.seeds import seed_of
 from fedsemi.simulation.build import build
 
@@ -292,46 +288,6 @@ def test_answers_are_charged_until_the_budget_is_spent_in_whatever_run(noisy, fo
     assert found.startswith("FS6103 this site's budget would be exceeded: ε = 2.9")
     assert "(budget.epsilon in site-policy.toml, line 2)" in found
     assert said(other, folder, PUBLIC.format(3.0)) == ""
-
-
-def charges(folder) -> list[float | None]:
-    return [entry["cost"] for entry in journal.read(folder / LEDGER)]
-
-
-def test_of_a_plan_without_noise_the_ledger_has_one_line(honest, folder):
-    weights = honest.initial_weights()
-    for moved in (weights, {k: v * 1.01 for k, v in weights.items()}):
-        asked(honest, folder, order(honest, moved, client=0))
-    assert charges(folder) == [None]
-
-
-def test_the_same_question_is_free_only_where_it_has_the_same_answer(noisy, folder):
-    """On a GPU bits differ; and so do answers that go on from another memory."""
-    desk = real_desk(noisy, folder)
-    question, memory = order(noisy, noisy.initial_weights(), 0), {"a": torch.ones(1)}
-    for _ in range(3):
-        desk.agreement.count(question, memory, "cpu")
-    assert len(charges(folder)) == 1
-    desk.agreement.count(question, {"a": torch.zeros(1)}, "cpu")
-    assert len(charges(folder)) == 2
-    for _ in range(3):
-        desk.agreement.count(question, memory, "cuda")
-    assert len(charges(folder)) == 5
-
-
-def test_another_attempt_at_a_masked_round_is_free(folder):
-    """The letters of two attempts differ; the sum is opened once, on a GPU as well."""
-    plan = build(make_experiment(MASKED))
-    agreement = Agreement(folder, plan, read_site(folder))
-    question = order(plan, plan.initial_weights(), 0)
-    for attempt in range(2):
-        letter = {LETTER: torch.full((3,), attempt)}
-        task = replace(question.task, broadcast=letter)
-        agreement.count(replace(question, task=task), {}, "cuda")
-    assert len(charges(folder)) == 1
-    task = replace(question.task, broadcast={**letter, "other": torch.ones(1)})
-    agreement.count(replace(question, task=task), {}, "cuda")
-    assert len(charges(folder)) == 2
 
 
 def test_the_noise_of_a_site_comes_from_a_secret_that_stays_there(noisy, folder):
