@@ -73,7 +73,7 @@ def test_what_is_not_run_has_a_reason(block: Block) -> None:
 
 def test_few_blocks_are_not_run() -> None:
     print(*(f"{block.place}: {block.skipped}" for block in SKIPPED), sep="\n")
-    assert len(SKIPPED) <= 10
+    assert len(SKIPPED) <= 12
     assert len(RUNNABLE) > 3 * len(SKIPPED)
 
 

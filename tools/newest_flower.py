@@ -36,8 +36,9 @@ def main(arguments: list[str]) -> int:
         print(_STAMP.read_text("utf-8").strip())
         return 0
     python = _environment()
-    install = [python, "-m", "pip", "install", "--quiet", "--upgrade", "flwr"]
-    if subprocess.run(install, check=False).returncode:
+    # Alone, since our own pin beside it would keep the newest out.
+    install = [python, "-m", "pip", "install", "--quiet", "--upgrade", "--no-deps"]
+    if subprocess.run([*install, "flwr"], check=False).returncode:
         print("the newest Flower could not be installed, so it was not tried")
         return 1
     tests = _ALL if "--whole" in arguments else _CONTRACT

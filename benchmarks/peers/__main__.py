@@ -133,16 +133,17 @@ def main() -> None:
     parser = ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--only", default="", help="names, separated by commas")
     parser.add_argument("--most-clients", type=int, default=1000)
+    parser.add_argument("--turns", type=int, default=3, help="at most so many")
     chosen = parser.parse_args()
     folder = Path(os.environ.setdefault("FEDSEMI_PEERS", str(ROOT / ".peers")))
     only = {name for name in chosen.only.split(",") if name}
     found: dict[Job, dict[str, Measured]] = {}
     for job, turns in CASES:
         if job.clients <= chosen.most_clients:
-            found[job] = measure(job, turns, folder, only)
+            found[job] = measure(job, min(turns, chosen.turns), folder, only)
     text = table(found)
     print(text)
-    if not only and chosen.most_clients == 1000:
+    if not only:
         RESULTS.write_text(text)
 
 

@@ -36,6 +36,22 @@ def test_an_interval_with_zero_in_it_decides_nothing(low: float, high: float) ->
     )
 
 
+def test_help_in_accuracy_that_rare_classes_pay_for_is_said() -> None:
+    found = Difference(67.7, 63.4, 3.0, 5.6, "3 seeds", balanced=-3.9)
+    assert helped(Case(found)).endswith(
+        "over 3 seeds). But balanced accuracy, in which rare classes count as much as "
+        "others, moved the other way: -3.9 points."
+    )
+
+
+@pytest.mark.parametrize("balanced", [3.9, 0.0, -0.9])
+def test_balanced_accuracy_that_moves_along_or_hardly_is_not_mentioned(
+    balanced: float,
+) -> None:
+    found = Difference(67.7, 63.4, 3.0, 5.6, "3 seeds", balanced)
+    assert "alanced" not in helped(Case(found))
+
+
 def test_without_an_interval_nothing_is_called_sure() -> None:
     case = Case(Difference(71.0, 70.0, None, None, "one seed has no interval"))
     assert helped(case) == (

@@ -112,16 +112,17 @@ def _command(run: Run, data_dir: Path | None) -> str:
 def _difference(run: Run, alone: Run) -> Difference:
     bits = [unpacked(each.analysis.get("correct")) for each in (run, alone)]
     ours, other = bits
+    last = [each.summary["result"]["last_round"] for each in (run, alone)]
+    first, second = (100 * float(each["balanced_accuracy"]) for each in last)
+    balanced = first - second
     if ours is None or other is None or len(ours) != len(other):
-        last = [each.summary["result"]["last_round"] for each in (run, alone)]
         percents = [100 * float(each["accuracy"]) for each in last]
         why = "the runs were recorded by a version that kept no bit for each image"
-        return Difference(percents[0], percents[1], None, None, why)
+        return Difference(percents[0], percents[1], None, None, why, balanced)
     low, high = paired_interval(ours, other)
     over = f"{len(ours):,} test images, last round; other seeds and rounds may differ"
-    return Difference(
-        100 * float(ours.mean()), 100 * float(other.mean()), 100 * low, 100 * high, over
-    )
+    means = 100 * float(ours.mean()), 100 * float(other.mean())
+    return Difference(*means, 100 * low, 100 * high, over, balanced)
 
 
 def _belongs(alone: Run, run: Run) -> bool:

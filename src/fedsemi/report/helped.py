@@ -20,6 +20,8 @@ class Difference:
     """95 % interval of ours − alone; None if nothing tells how sure it is."""
     over: str
     """What the interval is over; without one, why there is none."""
+    balanced: float = 0.0
+    """Ours − alone in balanced accuracy, in points; 0 if it is not known."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def helped(case: Case) -> str:
     by = f"{found.ours - found.alone:+.1f} points"
     if found.low is None or found.high is None:
         unsure = f"How sure it is that the {who} helped cannot be said"
-        return f"{unsure}: {numbers} ({by}; {found.over})."
+        return f"{unsure}: {numbers} ({by}; {found.over}).{_rare_classes(found)}"
     sure = f"95 % interval {found.low:+.1f} to {found.high:+.1f} over {found.over}"
     if found.low > 0:
         verdict = f"The {who} helped"
@@ -58,7 +60,17 @@ def helped(case: Case) -> str:
         verdict = f"The {who} hurt"
     else:
         verdict = f"It is undecided whether the {who} helped"
-    return f"{verdict}: {numbers} ({by}, {sure})."
+    return f"{verdict}: {numbers} ({by}, {sure}).{_rare_classes(found)}"
+
+
+def _rare_classes(found: Difference) -> str:
+    """Warn where more images are right and classes on average less, or the reverse."""
+    if abs(found.balanced) < 1 or found.balanced * (found.ours - found.alone) >= 0:
+        return ""
+    return (
+        " But balanced accuracy, in which rare classes count as much as others, moved "
+        f"the other way: {found.balanced:+.1f} points."
+    )
 
 
 def _silent(case: Case) -> str:
