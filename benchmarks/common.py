@@ -60,6 +60,13 @@ def against(value: float, aim: float, form: str, at_least: bool = False) -> list
     return [form.format(value), f"{bound} {form.format(aim)}", MET if met else MISSED]
 
 
+def timed(act: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the processor seconds that something takes, and what it returns."""
+    started = time.process_time()
+    result = act()
+    return time.process_time() - started, result
+
+
 def make_setup(
     model: str = "resnet8", width: int | None = None, size: int = 32
 ) -> Setup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,15 @@ def test_a_secret_is_made_once_for_this_user_alone(tmp_path: Path) -> None:
     (tmp_path / SECRET).write_bytes(b"short")
     with pytest.raises(StorageError, match="FS6104"):
         secret_of(tmp_path, "a plan")
+
+
+def test_all_who_ask_at_once_find_the_same_secret(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(20):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            found = pool.map(secret_of, [folder] * 8, ["a plan"] * 8)
+            assert len(set(found)) == 1
 
 
 def test_plans_that_differ_in_the_size_of_noise_alone_share_none_of_it(

@@ -6,8 +6,9 @@ mechanisms are together exactly as private as one of cost Σ 1 / σ² (Dong, Rot
 Gaussian Differential Privacy, JRSS-B 2022, Corollary 3.3). The δ of that one at a given
 ε is told by Google's `dp-accounting`, exactly (its Gaussian privacy loss is the formula
 of Balle and Wang, ICML 2018, Theorem 8). Its accountant by grids is not used: a grid as
-fine as 1e-4 takes 13 s at ε = 92, and all memory at 500. Nothing is gained by asking a
-random part of the sites: no draw here is secret and independent.
+fine as 1e-4 took 13 s at ε = 92; at about 5,400 its process was killed, probably for
+memory. Nothing is gained by asking a random part of the sites: no draw here is secret
+and independent.
 """
 
 from __future__ import annotations

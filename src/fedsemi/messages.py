@@ -120,8 +120,14 @@ class Update:
 
 
 def public(update: Update) -> Update:
-    """Leave of counts what is public: all unlabeled images stand for pseudo-labels."""
-    return replace(update, num_pseudo=update.num_unlabeled)
+    """Leave what shares may be made of under noise: counts, and statistics as released.
+
+    All unlabeled images stand for pseudo-labels. A method from outside that would look
+    at more, the model for instance, finds nothing there.
+    """
+    return replace(
+        update, weights={}, metrics={}, findings=None, num_pseudo=update.num_unlabeled
+    )
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedsemi.errors import StorageError
-from fedsemi.storage import write_whole
+from fedsemi.storage import locked, write_whole
 
 SECRET = "noise.secret"
 _BYTES = 32
@@ -75,8 +75,9 @@ def secret_of(folder: Path, plan: str) -> bytes:
         plan: Its hash.
     """
     path = folder / SECRET
-    if not path.exists():
-        write_whole(path, secrets.token_bytes(_BYTES), private=True)
+    with locked(folder):  # each message at a site has a process of its own
+        if not path.exists():
+            write_whole(path, secrets.token_bytes(_BYTES), private=True)
     found = path.read_bytes()
     if len(found) != _BYTES:
         raise StorageError(

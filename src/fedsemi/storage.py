@@ -8,6 +8,7 @@ through a symbolic link that somebody may have planted.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import platform
 import shutil
@@ -95,6 +96,17 @@ def write_whole(path: Path, content: bytes, private: bool = False) -> None:
     """Replace a file at one stroke."""
     with replacing(path, len(content), private) as sink:
         sink.write(content)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Let one process at a time look and write in a folder."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def append(path: Path, content: bytes) -> None:

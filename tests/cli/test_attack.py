@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,11 @@ def test_what_is_lost_is_counted_from_the_unguarded_run_without_an_attack() -> N
     # 80 - 80 and 80 - 79 points; then 80 - 55 and 80 - 78.
     assert honest == ["semianagg", "none", "0.0", "12.5%", "1.0", "12.5%", "0"]
     assert flipped == ["semianagg", "flip", "25.0", "25.0%", "2.0", "2.0%", "3"]
+
+
+def test_the_share_of_attackers_under_masks_is_hidden() -> None:
+    _, honest, _ = lines_of([replace(each, share=None) for each in OUTCOMES])
+    assert honest == ["semianagg", "none", "0.0", "hidden", "1.0", "hidden", "0"]
 
 
 def test_a_trigger_says_how_often_it_works_with_and_without_the_guard() -> None:

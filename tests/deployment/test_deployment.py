@@ -8,11 +8,9 @@ import shutil
 import signal
 import socket
 import ssl
-import subprocess
-import sys
 import threading
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,11 +20,10 @@ pytest.importorskip("flwr")
 
 import httpx
 
-from fedsemi.cli.deployment import deal_out
 from fedsemi.data.site import read_site
 from fedsemi.deployment import processes
 from fedsemi.deployment.certificates import make_certificates, make_site_key
-from fedsemi.deployment.coordinator.coordinator import RUN, Coordinator
+from fedsemi.deployment.coordinator.coordinator import RUN
 from fedsemi.deployment.coordinator.engine import Patience
 from fedsemi.deployment.one_machine.trial import running_sites, site_folders
 from fedsemi.deployment.site.agreement import Agreement
@@ -41,10 +38,19 @@ from fedsemi.weights import digest
 
 from . import proxy
 from .conftest import tiny
+from .real import (
+    HOSTS,
+    dealt_out,
+    killed,
+    log_of,
+    model_sha256,
+    processes_of,
+    records_of,
+    started,
+    until,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
-_HOSTS = ["127.0.0.1", "localhost"]
-_PATIENT = Patience(deadline=300)
 _UNRULY = str(Path(__file__).with_name("unruly_site.py"))
 
 
@@ -53,69 +59,12 @@ def no_process_left(tmp_path):
     """Whatever happens in a test, its processes end; all name its folder."""
     yield
     end = time.monotonic() + 20
-    while _processes_of(tmp_path) and time.monotonic() < end:
+    while processes_of(tmp_path) and time.monotonic() < end:
         time.sleep(0.2)
-    left = _processes_of(tmp_path)
+    left = processes_of(tmp_path)
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     assert not left, f"left behind: {left}"
-
-
-def _processes_of(folder):
-    found = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-        except OSError:
-            continue
-        if str(folder) in command and int(entry.name) != os.getpid():
-            found[int(entry.name)] = command
-    return found
-
-
-def _deal(simulation, folder, patience=_PATIENT):
-    deal_out(simulation, folder)
-    sites = site_folders(folder)
-    make_certificates(folder / "coordinator", sites, _HOSTS)
-    port = processes.free_port()
-    coordinator = Coordinator(folder / "coordinator", port=port, patience=patience)
-    return coordinator, sites, f"127.0.0.1:{port}"
-
-
-def _digest(folder):
-    summary = json.loads((folder / "coordinator/run/summary.json").read_text())
-    return summary["model_sha256"]
-
-
-def _records(folder):
-    lines = (folder / "coordinator/run/metrics.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines]
-
-
-def _log(folder, name="flower-supernode"):
-    path = folder / "flower" / f"{name}.log"
-    return path.read_text() if path.exists() else ""
-
-
-def _until(holds, seconds=400.0):
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "this did not happen in time"
-        time.sleep(0.2)
-
-
-@contextmanager
-def _command(*arguments):
-    """Run `fedsemi …` as a process of its own, its output in a pipe."""
-    command = [sys.executable, "-m", "fedsemi", *map(str, arguments)]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.communicate(timeout=120)
 
 
 def _unruly(mode, folder, server):
@@ -128,7 +77,7 @@ def _unruly(mode, folder, server):
 def federation(tmp_path_factory):
     """Three sites that stay for several runs, each with a plan of its own."""
     folder = tmp_path_factory.mktemp("federation")
-    coordinator, sites, server = _deal(tiny(), folder)
+    coordinator, sites, server = dealt_out(tiny(), folder)
     with coordinator.serving(), running_sites(sites, server):
         yield coordinator
 
@@ -144,7 +93,7 @@ def test_a_deployment_gives_the_same_bits_as_this_process(method, federation):
     shutil.rmtree(federation.folder / RUN, ignore_errors=True)
     federation.submit()
     federation.wait(print)
-    assert _digest(federation.folder.parent) == digest(last.weights)
+    assert model_sha256(federation.folder.parent) == digest(last.weights)
 
 
 def test_resnet18_passes_a_proxy_with_the_same_bits(tmp_path):
@@ -157,7 +106,7 @@ def test_resnet18_passes_a_proxy_with_the_same_bits(tmp_path):
     )
     *_, last = run_simulation(simulation)
     assert sum(value.numel() for value in last.weights.values()) > 11_000_000
-    coordinator, sites, server = _deal(simulation, tmp_path)
+    coordinator, sites, server = dealt_out(simulation, tmp_path)
     keys, port = tmp_path / "coordinator/keys", processes.free_port()
     guard = proxy.Proxy(server, keys / "ca.crt")
     with (
@@ -170,7 +119,7 @@ def test_resnet18_passes_a_proxy_with_the_same_bits(tmp_path):
         context = ssl.create_default_context(cafile=keys / "ca.crt")
         control = f"https://127.0.0.1:{port}/v1/control/register-node"
         assert httpx.post(control, verify=context).status_code == 403
-    assert _digest(tmp_path) == digest(last.weights)
+    assert model_sha256(tmp_path) == digest(last.weights)
     assert guard.refused == ["/v1/control/register-node"]
     assert 5_000_000 < guard.largest < proxy.MOST_BYTES
 
@@ -178,22 +127,20 @@ def test_resnet18_passes_a_proxy_with_the_same_bits(tmp_path):
 def test_a_coordinator_that_was_killed_continues_with_the_same_bits(tmp_path):
     simulation = tiny(rounds=3)
     *_, last = run_simulation(simulation)
-    coordinator, sites, server = _deal(simulation, tmp_path)
+    coordinator, sites, server = dealt_out(simulation, tmp_path)
     command = ["server", tmp_path / "coordinator", "--port", coordinator.port]
     with ExitStack() as stack:
         for site in sites:
-            stack.enter_context(_command("site", "--data", site, "--server", server))
-        with _command(*command) as process:
-            _until(lambda: any((tmp_path / "coordinator/run").glob("ckpt-*2*")))
-            for pid in [process.pid, *_processes_of(tmp_path / "coordinator")]:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            stack.enter_context(started("site", "--data", site, "--server", server))
+        with started(*command) as process:
+            until(lambda: any((tmp_path / "coordinator/run").glob("ckpt-*2*")))
+            killed(process, tmp_path / "coordinator")
         assert not (tmp_path / "coordinator/run/summary.json").exists()
-        with _command(*command) as process:
+        with started(*command) as process:
             said, _ = process.communicate(timeout=600)
     assert process.returncode == 0, said
-    assert [record["round"] for record in _records(tmp_path)] == [1, 1, 2, 3]
-    assert _digest(tmp_path) == digest(last.weights)
+    assert [record["round"] for record in records_of(tmp_path)] == [1, 1, 2, 3]
+    assert model_sha256(tmp_path) == digest(last.weights)
 
 
 class Partial(InProcess):
@@ -210,7 +157,7 @@ class Partial(InProcess):
 def _with_participation_of(folder, simulation):
     """Run the rounds in this process with the clients that took part over there."""
     present: dict[int, list[set[int]]] = {}
-    for record in _records(folder):
+    for record in records_of(folder):
         clients = {int(id) for id in record["clients"]}
         present.setdefault(record["stage"], []).append(clients)
     clients = simulation.federation.clients
@@ -223,28 +170,28 @@ def _with_participation_of(folder, simulation):
 def test_a_site_killed_in_a_round_comes_back(tmp_path):
     """Flower lets a killed site in again when its heartbeats have run out."""
     simulation = tiny(rounds=6)
-    coordinator, sites, server = _deal(simulation, tmp_path, Patience(deadline=150))
+    coordinator, sites, server = dealt_out(simulation, tmp_path, Patience(deadline=150))
     with coordinator.serving(), running_sites(sites[:2], server):
         unruly = _unruly("hang", sites[2], server)
         coordinator.submit()
         done = threading.Thread(target=coordinator.wait, args=[print], daemon=True)
         done.start()
-        _until(lambda: "hangs now" in _log(sites[2]))
+        until(lambda: "hangs now" in log_of(sites[2]))
         os.killpg(unruly.pid, signal.SIGKILL)
         unruly.wait()
-        with _command("site", "--data", sites[2], "--server", server):
+        with started("site", "--data", sites[2], "--server", server):
             done.join(600)
-    present = [sorted(record["clients"]) for record in _records(tmp_path)]
+    present = [sorted(record["clients"]) for record in records_of(tmp_path)]
     assert len(present) == 7
     assert present[:2] == [["0"], ["0", "1", "2"]]
     assert present[-1] == ["0", "1", "2"], present
     there = _with_participation_of(tmp_path, simulation)
-    assert _digest(tmp_path) == digest(there.weights)
+    assert model_sha256(tmp_path) == digest(there.weights)
 
 
 def test_bad_replies_are_dropped_and_an_honest_one_counts_again(tmp_path):
     """A site sends NaN in a round, forty megabytes in the next, then behaves."""
-    coordinator, sites, server = _deal(tiny(rounds=3), tmp_path)
+    coordinator, sites, server = dealt_out(tiny(rounds=3), tmp_path)
     lines: list[str] = []
     with coordinator.serving(), running_sites(sites[:2], server):
         unruly = _unruly("spoil", sites[2], server)
@@ -253,7 +200,7 @@ def test_bad_replies_are_dropped_and_an_honest_one_counts_again(tmp_path):
             coordinator.wait(lines.append)
         finally:
             processes.stop(unruly)
-    present = [sorted(record["clients"]) for record in _records(tmp_path)]
+    present = [sorted(record["clients"]) for record in records_of(tmp_path)]
     assert present == [["0"], ["0", "1"], ["0", "1"], ["0", "1", "2"]]
     assert any("client 2: FS2103" in line for line in lines), lines
     assert any("round 2, site 2: FS2105" in line for line in lines), lines
@@ -263,7 +210,7 @@ def test_bad_replies_are_dropped_and_an_honest_one_counts_again(tmp_path):
 
 def test_a_site_whose_training_dies_does_not_hold_the_others_up(tmp_path):
     """Its SuperNode lives on, so that it is there and never answers with anything."""
-    coordinator, sites, server = _deal(tiny(rounds=2), tmp_path, Patience(3600))
+    coordinator, sites, server = dealt_out(tiny(rounds=2), tmp_path, Patience(3600))
     lines: list[str] = []
     with coordinator.serving(), running_sites(sites[:2], server):
         unruly = _unruly("die", sites[2], server)
@@ -272,29 +219,29 @@ def test_a_site_whose_training_dies_does_not_hold_the_others_up(tmp_path):
             coordinator.wait(lines.append)
         finally:
             processes.stop(unruly)
-    records = _records(tmp_path)
+    records = records_of(tmp_path)
     present = [sorted(record["clients"]) for record in records]
     assert present == [["0"], ["0", "1"], ["0", "1"]]
     dropped = [[each["code"] for each in record["dropped"]] for record in records]
     assert dropped == [[], ["FS5031"], ["FS5031"]], lines
-    assert _log(sites[2]).count("dies now") == 2 * 3
+    assert log_of(sites[2]).count("dies now") == 2 * 3
 
 
 def test_a_site_whose_policy_refuses_the_plan_takes_no_part(tmp_path):
     """Its owner and the coordinator read which line; nothing but that has left it."""
     simulation = tiny(rounds=1)
-    coordinator, sites, server = _deal(simulation, tmp_path)
+    coordinator, sites, server = dealt_out(simulation, tmp_path)
     (sites[2] / POLICY).write_text('[answers]\nmethods = ["supervised"]\n')
     coordinator = replace(coordinator, num_sites=2)
     log = coordinator.folder / "coordinator.log"
     with coordinator.serving(), running_sites(sites, server):
         coordinator.submit()
         coordinator.wait(print)
-        _until(lambda: "FS6101" in log.read_text(), seconds=120)
+        until(lambda: "FS6101" in log.read_text(), seconds=120)
     line = "stages.1 is of semianagg (answers.methods in site-policy.toml, line 2)"
     assert f"FS6101 this site's policy refuses the plan: {line}" in log.read_text()
     assert line in (sites[2] / "flower/refused.log").read_text()
-    present = [sorted(record["clients"]) for record in _records(tmp_path)]
+    present = [sorted(record["clients"]) for record in records_of(tmp_path)]
     assert present == [["0"], ["0", "1"]]
     policies = json.loads((coordinator.folder / "run/manifest.json").read_text())
     assert policies["site_policies"] == {k: Policy().sha256 for k in ("0", "1")}
@@ -309,20 +256,20 @@ def test_a_site_whose_policy_refuses_the_plan_takes_no_part(tmp_path):
 
 def test_a_key_cannot_be_another_site(tmp_path):
     """Site 2 says that it is site 0, before that one has come; site 0 joins anyway."""
-    coordinator, sites, server = _deal(tiny(rounds=1), tmp_path)
+    coordinator, sites, server = dealt_out(tiny(rounds=1), tmp_path)
     coordinator = replace(coordinator, num_sites=2)
     shutil.copy(sites[0] / "site.json", sites[2] / "site.json")
     shutil.copy(sites[0] / "site.safetensors", sites[2] / "site.safetensors")
     log = coordinator.folder / "coordinator.log"
     with coordinator.serving(), running_sites(sites[2:], server):
         coordinator.submit()
-        _until(lambda: log.exists() and "FS2125" in log.read_text())
+        until(lambda: log.exists() and "FS2125" in log.read_text())
         with running_sites(sites[:2], server):
             coordinator.wait(print)
     said = log.read_text()
     assert "FS2125 site 2 is refused: it says that it is site 0" in said
     assert said.index("FS2125") < said.index("site 0 joined")
-    assert [sorted(record["clients"]) for record in _records(tmp_path)] == [
+    assert [sorted(record["clients"]) for record in records_of(tmp_path)] == [
         ["0"],
         ["0", "1"],
     ]
@@ -331,16 +278,16 @@ def test_a_key_cannot_be_another_site(tmp_path):
 
 
 def test_strangers_are_refused(tmp_path):
-    coordinator, sites, server = _deal(tiny(), tmp_path)
+    coordinator, sites, server = dealt_out(tiny(), tmp_path)
     link = tmp_path / "coordinator"
     other = tmp_path / "other"
-    make_certificates(other / "coordinator", [other / "site-0"], _HOSTS)
+    make_certificates(other / "coordinator", [other / "site-0"], HOSTS)
     with coordinator.serving():
         _plaintext_is_refused(coordinator.port)
-        assert "activate-node" not in _log(link, "link")
+        assert "activate-node" not in log_of(link, "link")
 
         shutil.copy(other / "site-0/keys/ca.crt", sites[0] / "keys/ca.crt")
-        with _command("site", "--data", sites[0], "--server", server) as process:
+        with started("site", "--data", sites[0], "--server", server) as process:
             said, _ = process.communicate(timeout=120)
         assert process.returncode == 76
         assert "FS5102" in said
@@ -348,8 +295,8 @@ def test_strangers_are_refused(tmp_path):
         node = Node(sites[0], server).start()
         assert node.wait(120) != 0
         processes.stop(node)
-        assert "CERTIFICATE_VERIFY_FAILED" in _log(sites[0])
-        assert "activate-node" not in _log(link, "link")
+        assert "CERTIFICATE_VERIFY_FAILED" in log_of(sites[0])
+        assert "activate-node" not in log_of(link, "link")
 
         make_site_key(sites[1] / "keys" / "site.key")
         greeting = Node(sites[1], server).greet()
@@ -357,8 +304,8 @@ def test_strangers_are_refused(tmp_path):
         node = Node(sites[1], server).start()
         node.wait(120)
         processes.stop(node)
-        assert "SuperNode ID" not in _log(sites[1])
-        assert '/v1/fleet/activate-node HTTP/1.1" 401' in _log(link, "link")
+        assert "SuperNode ID" not in log_of(sites[1])
+        assert '/v1/fleet/activate-node HTTP/1.1" 401' in log_of(link, "link")
 
 
 def _plaintext_is_refused(port):

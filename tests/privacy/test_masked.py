@@ -17,7 +17,7 @@ from fedsemi.data.client import Client
 from fedsemi.engine import Engine, WrappedEngine
 from fedsemi.engines import InProcess, Workers
 from fedsemi.errors import ConfigError, ProtocolError
-from fedsemi.messages import Answer, ClientInfo, Task, Update
+from fedsemi.messages import Answer, ClientInfo, Task, Update, public
 from fedsemi.method import Method
 from fedsemi.privacy.at_site import Terms, shortened
 from fedsemi.privacy.identity import Unsigned
@@ -26,6 +26,7 @@ from fedsemi.privacy.masked import Masked
 from fedsemi.privacy.rules import Rules
 from fedsemi.privacy.steps import STEPS, as_tensor
 from fedsemi.privacy.vault import HeldVault
+from fedsemi.runs.reading import record_of
 from fedsemi.runs.state_codec import decode, encode
 from fedsemi.server.gate import Gate
 from fedsemi.server.guard import Guard
@@ -226,6 +227,13 @@ def _weights(content: dict[str, Any]) -> Mapping[str, torch.Tensor]:
     return last.weights
 
 
+def test_a_record_says_which_rounds_were_under_masks() -> None:
+    simulation = build(make_experiment(_content("fedavg", PLAIN_WARM_UP)))
+    written = [step.record.as_json() for step in run_simulation(simulation)]
+    assert "hidden" not in written[0]
+    assert [record_of(each).hidden for each in written] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("method", "stage"),
     [
@@ -272,6 +280,27 @@ def test_a_clip_that_sums_could_exceed_is_refused() -> None:
     method = Masked(Drift(), replace(_terms(), clip=127.9999999))
     with pytest.raises(ConfigError, match="FS6003"):
         method.init({"x": torch.zeros(3)}, [c.info for c in _clients(4)])
+
+
+def test_sites_that_come_later_cannot_make_a_sum_run_over() -> None:
+    """With noise every site may add `clip`: there is room for four, and not for six."""
+    terms = replace(_terms(), clip=25.0, noise=0.01)
+    method, clients = Masked(Drift(), terms), _clients(6)
+    gate = Gate(statistics=method.statistics, sees_models=False)
+    weights = {"x": torch.zeros(3), "n": torch.tensor(0)}
+    with InProcess(method, clients) as engine:
+        state = method.init(weights, [c.info for c in clients[:4]], 7)
+        (done,) = run(method, engine, state, 1, gate)
+    assert done.skipped
+    codes = [notice.code for notice in done.notices]
+    assert codes == ["FS5043", "FS5043", "FS6003"]  # two have come, and are too many
+
+
+def test_under_noise_claims_are_made_of_counts_and_released_statistics_alone() -> None:
+    told = Update(0, 0, {"x": torch.ones(3)}, 5, 9, num_pseudo=2, metrics={"loss": 1.0})
+    left = public(told)
+    assert (left.weights, left.metrics, left.findings) == ({}, {}, None)
+    assert (left.num_labeled, left.num_unlabeled, left.num_pseudo) == (5, 9, 9)
 
 
 def test_a_site_sums_no_step_of_an_older_session() -> None:

@@ -174,3 +174,13 @@ def test_what_was_given_away_is_told_after_every_round(make_run) -> None:
     told = view_of([run])["runs"][0]["privacy"]
     assert told["epsilons"] == [1.0, 2.0, 3.0]
     assert (told["epsilon"], told["delta"], told["covers"]) == (3.0, 1e-5, "model")
+
+
+def test_what_masks_hide_is_not_shown_as_nothing(make_run) -> None:
+    run = read_run(make_run())
+    assert not view_of([run])["runs"][0]["clients"]["hidden"]
+    run.records[1] = replace(run.records[1], hidden=True)
+    clients = view_of([run])["runs"][0]["clients"]
+    assert clients["hidden"]
+    assert clients["contribution"][2][1] is clients["accepted"][2][1] is None
+    assert clients["contribution"][2][0] is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fedsemi.runs.records import ClientRecord, Notice, RoundRecord
 from fedsemi.runs.silence import Silence, silence_of
 
@@ -35,3 +37,8 @@ def test_partly_labeled_sites_are_silent_if_the_gate_saw_no_pseudo_label() -> No
     told = Notice(None, 0, "FS2202", "no client passed the confidence threshold")
     assert silence_of([a_round(partly, partly, notices=(told,))]).total
     assert silence_of([a_round(partly, partly)]).silent == 0, "methods without any"
+
+
+def test_a_round_under_masks_is_not_called_silent() -> None:
+    hidden = replace(a_round(LABELED, SILENT), hidden=True)
+    assert silence_of([hidden]) == Silence(0, 0)

@@ -135,3 +135,11 @@ def test_of_many_missing_classes_some_are_named() -> None:
     watchman.look(record(1, stage=0, clients={}, validation=lost))
     (alarm,) = watchman.look(record(1))
     assert "class 5 and 94 more classes among" in alarm.what
+
+
+def test_what_masks_hide_alarms_nobody() -> None:
+    """The zeros of a masked round are no idle clients, and no collapse of labels."""
+    silent = {1: unlabeled(0.0, 0), 9: unlabeled(0.0, 0)}
+    rounds = [record(r, clients=silent) for r in range(1, 20)]
+    assert "idle" in {kind for _, kind in kinds(rounds)}
+    assert kinds([replace(each, hidden=True) for each in rounds]) == []

@@ -27,6 +27,7 @@ from fedsemi.use.exports import (
     save_onnx,
     save_tensorboard,
     save_torch,
+    scalars,
 )
 from fedsemi.use.predict import open_model
 from fedsemi.use.session import run_and_record
@@ -79,6 +80,19 @@ def test_csv_has_a_line_for_each_round_and_client(real_run, tmp_path: Path) -> N
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 1 + 2 * 4  # one labeled client, then all four
     assert {row["client"] for row in rows} == {"0", "1", "2", "3"}
+
+
+def test_what_masks_hide_is_left_empty(real_run, tmp_path: Path) -> None:
+    run = read_run(real_run)
+    run.records[-1] = replace(run.records[-1], hidden=True)
+    _, clients = save_csv(run, tmp_path)
+    with clients.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert (
+        {row["contribution"] for row in rows[-4:]} == {""} != {rows[0]["contribution"]}
+    )
+    assert "contribution/client 0" in scalars(run.records[0])
+    assert "contribution/client 0" not in scalars(run.records[-1])
 
 
 def test_csv_names_the_sites_of_own_images(real_run, tmp_path: Path) -> None:

@@ -86,6 +86,12 @@ def test_a_round_in_which_nobody_counts_has_empty_bars() -> None:
     assert lines[1] == "0 1 – – – 0.0%"
 
 
+def test_what_masks_hide_is_called_hidden_and_not_zero() -> None:
+    clients = {0: client(0.0, num_labeled=1), 4: client(0.0, num_unlabeled=5)}
+    told = printed(client_table(record(clients=clients, hidden=True)))
+    assert told[1:] == ["0 1 – – – hidden", "4 – 5 hidden – hidden"]
+
+
 def test_replies_that_were_not_used_are_named_with_their_code() -> None:
     assert incidents(record(asked=3, used=3)) == ""
     dropped = (Rejection(2, 0, "FS2103", "nan"), Rejection(None, 0, "FS2105", "?"))

@@ -81,13 +81,17 @@ def result_table(outcomes: list[Outcome]) -> Table:
             row["aggregation"],
             row["attack"],
             f"{100 * row['lost_off']:.1f}",
-            f"{row['share_off']:.1%}",
+            _share(row["share_off"]),
             f"{100 * row['lost_on']:.1f}",
-            f"{row['share_on']:.1%}",
+            _share(row["share_on"]),
             f"{row['dropped_on']:.0f}",
             _rates(row["success_off"], row["success_on"]),
         )
     return table
+
+
+def _share(share: float | None) -> str:
+    return "hidden" if share is None else f"{share:.1%}"
 
 
 def _rates(off: float | None, on: float | None) -> str:

@@ -96,7 +96,11 @@ def policy(folder: _Folder, plan: _Plan = None) -> None:
     Screen().print(table)
     say(_policy_line(found))
     spent = Ledger(folder, found).spent()
-    say(f"spent so far: ε = {spent:.3g} at δ = {found.rules.budget.delta:g} ({LEDGER})")
+    told = f"ε = {spent:.3g} at δ = {found.rules.budget.delta:g}"
+    if spent == math.inf:
+        told = "no ε holds, for answers were given without noise against"
+        told += f" the {found.rules.budget.against}"
+    say(f"spent so far: {told} ({LEDGER})")
 
 
 def egress(

@@ -138,12 +138,12 @@ class Workers(Engine):
         posted: dict[int, str] = {}
         chains: dict[int, list[_Job]] = {}
         for number, task in enumerate(tasks):
-            if id(task.weights) not in posted:
+            if task.weights and id(task.weights) not in posted:
                 name = posted[id(task.weights)] = f"weights-{len(posted)}"
                 self._mailbox.put(name, task.weights)
             job = _Job(
                 replace(task, weights={}, broadcast={}),
-                posted[id(task.weights)],
+                posted.get(id(task.weights), ""),  # a step of a sum has no model
                 f"broadcast-{number}" if task.broadcast else "",
                 f"reply-{number}",
             )
@@ -239,7 +239,7 @@ def _not_understood(error: Exception) -> FedSemiError:
 def _carry_out(job: _Job, method: Method[Any], mailbox: Mailbox) -> tuple[Update, str]:
     task = replace(
         job.task,
-        weights=_received(*mailbox.identity(job.weights)),
+        weights=_received(*mailbox.identity(job.weights)) if job.weights else {},
         broadcast=dict(mailbox.get(job.broadcast)) if job.broadcast else {},
     )
     client = Client(task.client, **mailbox.get(f"client-{task.client}"))

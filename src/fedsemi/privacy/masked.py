@@ -163,7 +163,7 @@ class Masked(WrappedMethod[MaskedState]):
         """Take the answers of a step; after the last one, move the model."""
         try:
             return self._taken(state, updates)
-        except ProtocolError as error:
+        except (ProtocolError, ConfigError) as error:
             raise RoundFailed(str(error.args[0]), error.code) from error
 
     def _taken(self, state: MaskedState, updates: Sequence[Update]) -> MaskedState:
@@ -179,7 +179,9 @@ class Masked(WrappedMethod[MaskedState]):
         following = replace(state, step=state.step + 1)
         if step.name == "keys":
             adverts = {id: read(Advert, text) for id, text in found.items()}
-            return replace(following, session=session.with_adverts(adverts))
+            session = session.with_adverts(adverts)
+            self._check_room(len(session.roster.adverts))  # some may have come later
+            return replace(following, session=session)
         if step.name == "shares":
             sealed = {id: read(Envelopes, text) for id, text in found.items()}
             return replace(following, session=session.with_envelopes(sealed))
@@ -236,6 +238,9 @@ class Masked(WrappedMethod[MaskedState]):
                 "was warmed up elsewhere (start), or set privacy.plain_warm_up",
                 code="FS6011",
             )
+        self._check_room(num)
+
+    def _check_room(self, num: int) -> None:
         check_room(self.terms.most_sum(num), num, "model")
         check_room(num * MOST_CLAIM, num, "claims")
 

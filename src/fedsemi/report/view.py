@@ -141,13 +141,21 @@ def _clients(run: Run) -> dict[str, Any]:
     now = [last.get(id, _ABSENT) for id in ids]
     own = [known.get(id, vars(each)) for id, each in zip(ids, now, strict=True)]
 
-    def over_rounds(read: Over) -> list[list[Any]]:
+    def over_rounds(read: Over, masked: bool = False) -> list[list[Any]]:
+        """Read of each client, round by round; None where masks hide it."""
         return [
-            [_short(read(r.clients.get(id, _ABSENT))) for r in records] for id in ids
+            [
+                None
+                if masked and r.hidden
+                else _short(read(r.clients.get(id, _ABSENT)))
+                for r in records
+            ]
+            for id in ids
         ]
 
     return {
         "ids": ids,
+        "hidden": any(record.hidden for record in records),
         "sites": [run.sites.get(id) for id in ids],
         "labeled": [int(each.get("num_labeled", 0)) for each in own],
         "unlabeled": [int(each.get("num_unlabeled", 0)) for each in own],
@@ -162,8 +170,8 @@ def _clients(run: Run) -> dict[str, Any]:
             each.pseudo_label_estimate and vars(each.pseudo_label_estimate)
             for each in now
         ],
-        "contribution": over_rounds(lambda c: c.contribution),
-        "accepted": over_rounds(_accepted),
+        "contribution": over_rounds(lambda c: c.contribution, masked=True),
+        "accepted": over_rounds(_accepted, masked=True),
         "right": over_rounds(lambda c: c.pseudo_label_accuracy),
         "estimated": over_rounds(_estimated(lambda e: e.accuracy)),
         "estimated_low": over_rounds(_estimated(lambda e: e.low)),

@@ -115,6 +115,8 @@ class RoundRecord:
     """Whether the guard was on; older records leave it to the config beside them."""
     privacy: Spent | None = None
     """What was given away so far, where there is noise."""
+    hidden: bool = False
+    """Whether masks hide what single clients did: their zeros say nothing then."""
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
@@ -126,6 +128,8 @@ class RoundRecord:
         content = asdict(self)
         if self.privacy is None:
             del content["privacy"]
+        if not self.hidden:
+            del content["hidden"]
         test = content.pop("test") or {}
         clients = {str(id): record for id, record in content.pop("clients").items()}
         for scores in (test, content["running_mean"] or {}):

@@ -30,8 +30,11 @@ NEVER_ASKED = Silence(0, 0)
 
 
 def silence_of(records: Iterable[RoundRecord]) -> Silence:
-    """Count the rounds that unlabeled images were to take part in, and did not."""
-    asked = [each for each in records if _unlabeled(each)]
+    """Count the rounds that unlabeled images were to take part in, and did not.
+
+    Whether they did is not known of rounds under masks, which are left out.
+    """
+    asked = [each for each in records if _unlabeled(each) and not each.hidden]
     counts = [client.num_pseudo for each in asked for client in each.clients.values()]
     return Silence(sum(map(_is_silent, asked)), len(asked), sum(counts))
 

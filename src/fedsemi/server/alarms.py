@@ -53,11 +53,9 @@ class Watchman:
                 found += self._weak_warm_up(self._warm_up)
                 self._best["held-out"] = self._warm_up.accuracy
         if _unlabeled(record):
-            found += [
-                *self._hurt(record.validation),
-                *self._idle(record),
-                *self._collapsed(record),
-            ]
+            found += self._hurt(record.validation)
+            if not record.hidden:
+                found += [*self._idle(record), *self._collapsed(record)]
         if record.intervention:
             found.append(("intervention", record.intervention, _INTERVENED))
         self._warm_up = record.validation

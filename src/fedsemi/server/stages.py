@@ -156,6 +156,7 @@ def _run_stage(
                 intervention=server.taken() if isinstance(server, Protected) else None,
                 guard=guarded,
                 privacy=course.record(number, done.state.round, done.state.spent),
+                hidden=not method.sends_model,
                 **_outcome(done),
                 **_tests(judge if due else Judge(), setup, done.state),
             )

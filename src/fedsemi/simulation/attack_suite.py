@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -51,8 +51,8 @@ class Outcome:
     guard: bool
     balanced_accuracy: float
     """Mean of the last tests."""
-    share: float
-    """The attackers' share of the mean, averaged over the rounds."""
+    share: float | None
+    """The attackers' share of the mean, averaged over the rounds; None under masks."""
     dropped: int
     """Replies that the gate refused."""
     clients: int = 0
@@ -187,7 +187,7 @@ def _outcome(
         attack=attack,
         guard=guard,
         balanced_accuracy=fmean(test.balanced_accuracy for test in tests[-LAST:]),
-        share=fmean(_share(record, attackers) for record in records),
+        share=_share(records, attackers),
         dropped=sum(len(record.dropped) for record in records),
         clients=len(simulation.federation.clients),
         returned=sum((None, "FS2141") in seen for seen in notices),
@@ -199,9 +199,13 @@ def _outcome(
     )
 
 
-def _share(record: RoundRecord, attackers: Sequence[int]) -> float:
-    known = [record.clients[id] for id in attackers if id in record.clients]
-    return sum(client.contribution for client in known)
+def _share(records: Sequence[RoundRecord], attackers: Sequence[int]) -> float | None:
+    if any(record.hidden for record in records):
+        return None
+    return fmean(
+        sum(record.clients[id].contribution for id in attackers if id in record.clients)
+        for record in records
+    )
 
 
 def table_rows(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
@@ -215,12 +219,13 @@ def table_rows(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
 
 def _row(outcomes: Sequence[Outcome], aggregation: str, attack: str) -> dict[str, Any]:
     mean = partial(_mean, outcomes, aggregation)
+    known = partial(_known_mean, outcomes, aggregation)
     clean = mean("balanced_accuracy", HONEST, False)
     row: dict[str, Any] = {"aggregation": aggregation, "attack": attack}
     for name, guard in (("off", False), ("on", True)):
         row[f"lost_{name}"] = clean - mean("balanced_accuracy", attack, guard)
-        row[f"share_{name}"] = mean("share", attack, guard)
-        row[f"success_{name}"] = _success(outcomes, aggregation, attack, guard)
+        for what in ("share", "success"):
+            row[f"{what}_{name}"] = known(what, attack, guard)
     return row | {
         "clean": clean,
         "dropped_on": mean("dropped", attack, True),
@@ -228,16 +233,15 @@ def _row(outcomes: Sequence[Outcome], aggregation: str, attack: str) -> dict[str
     }
 
 
-def _success(
-    outcomes: Sequence[Outcome], aggregation: str, attack: str, guard: bool
+def _known_mean(
+    outcomes: Sequence[Outcome], aggregation: str, name: str, attack: str, guard: bool
 ) -> float | None:
+    """Average what not every run says; None if no run does."""
+    known = [o for o in outcomes if getattr(o, name) is not None]
     wanted = aggregation, attack, guard
-    rates = [
-        o.success
-        for o in outcomes
-        if o.success is not None and (o.aggregation, o.attack, o.guard) == wanted
-    ]
-    return fmean(rates) if rates else None
+    if not any((o.aggregation, o.attack, o.guard) == wanted for o in known):
+        return None
+    return _mean(known, aggregation, name, attack, guard)
 
 
 def _mean(
@@ -245,7 +249,7 @@ def _mean(
 ) -> float:
     wanted = aggregation, attack, guard
     return fmean(
-        asdict(o)[name]
+        getattr(o, name)
         for o in outcomes
         if (o.aggregation, o.attack, o.guard) == wanted
     )

@@ -31,6 +31,8 @@ _CLIENT = (
     "pseudo_label_accuracy",
     "bytes_sent",
 )
+_UNDER_MASKS = ("num_pseudo", "contribution")
+"""What is not known of a round under masks."""
 
 
 def save_csv(run: Run, folder: Path) -> list[Path]:
@@ -64,6 +66,7 @@ def client_rows(run: Run) -> list[dict[str, Any]]:
         | {"client": id}
         | ({"site": run.sites.get(id, "")} if run.sites else {})
         | {name: getattr(client, name) for name in _CLIENT}
+        | (dict.fromkeys(_UNDER_MASKS) if record.hidden else {})
         for record in run.records
         for id, client in record.clients.items()
     ]
@@ -99,8 +102,9 @@ def scalars(record: RoundRecord) -> dict[str, float | None]:
     if record.validation:
         found["held_out/accuracy"] = record.validation.accuracy
     for id, client in record.clients.items():
-        found[f"contribution/client {id}"] = client.contribution
-        found[f"num_pseudo/client {id}"] = client.num_pseudo
+        if not record.hidden:
+            found[f"contribution/client {id}"] = client.contribution
+            found[f"num_pseudo/client {id}"] = client.num_pseudo
         found[f"pseudo_label_accuracy/client {id}"] = client.pseudo_label_accuracy
     return found
 

@@ -14,10 +14,13 @@ from rich.text import Text
 
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.labels_only import METHOD as LABELS_ONLY
-from fedsemi.runs.records import RoundRecord
+from fedsemi.runs.records import ClientRecord, RoundRecord
 from fedsemi.runs.time_left import TimeLeft
 from fedsemi.text.printable import printable
 from fedsemi.use.trend import arrow, sparkline
+
+_HIDDEN = "hidden"
+"""In place of what masks keep from the server."""
 
 
 class Progress:
@@ -154,11 +157,19 @@ def client_table(record: RoundRecord) -> Table:
             str(id),
             f"{client.num_labeled:,}" if client.num_labeled else "–",
             f"{client.num_unlabeled:,}" if client.num_unlabeled else "–",
-            f"{client.num_pseudo:,}" if client.num_unlabeled else "–",
+            _pseudo_labels(client, record.hidden),
             "–" if right is None else f"{right:.0%}",
-            f"{client.contribution:6.1%} {bar(client.contribution / top, 10)}",
+            _HIDDEN
+            if record.hidden
+            else f"{client.contribution:6.1%} {bar(client.contribution / top, 10)}",
         )
     return table
+
+
+def _pseudo_labels(client: ClientRecord, hidden: bool) -> str:
+    if not client.num_unlabeled:
+        return "–"
+    return _HIDDEN if hidden else f"{client.num_pseudo:,}"
 
 
 def incidents(record: RoundRecord) -> str:

@@ -248,6 +248,7 @@ def test_asking_all_at_once_is_not_asking_more_often(honest, folder):
     def admitted(task):
         try:
             agreement.admit(Order(task, 0, 0, 3))
+            agreement.count(Order(task, 0, 0, 3), {}, "cpu")
         except ProtocolError as error:
             return error.code
         return "admitted"

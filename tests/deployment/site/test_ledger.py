@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -58,6 +59,21 @@ def test_the_same_question_again_costs_nothing(tmp_path: Path) -> None:
     first = book.charge("question", 0.01)
     assert all(book.charge("question", 0.01) == first for _ in range(100))
     assert len((tmp_path / LEDGER).read_text().splitlines()) == 1
+
+
+def test_after_an_answer_without_noise_no_epsilon_holds(tmp_path: Path) -> None:
+    ledger(tmp_path).charge("question", 0.01)
+    assert ledger(tmp_path).charge("without noise", math.inf) == math.inf
+    assert ledger(tmp_path).spent() == math.inf
+    with pytest.raises(ProtocolError, match=r"FS6103 .*no ε holds.*moves .*ledger"):
+        ledger(tmp_path, budget=1e5).charge("another", 0.01)
+
+
+def test_noise_of_the_coordinator_is_none_against_it(tmp_path: Path) -> None:
+    ledger(tmp_path).charge("question", 0.01, "public")
+    assert ledger(tmp_path).spent() == math.inf
+    (tmp_path / POLICY).write_text('[budget]\nagainst = "public"\n')
+    assert ledger(tmp_path).spent() == epsilon(0.01, 1e-5)
 
 
 def test_a_damaged_ledger_lets_nothing_through(tmp_path: Path) -> None:

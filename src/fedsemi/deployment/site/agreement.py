@@ -8,13 +8,10 @@ answers to no other, and to this one as long as the policy lets it.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import logging
-import os
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,11 +25,12 @@ from fedsemi.deployment.site.ledger import Ledger
 from fedsemi.deployment.site.policy import Policy, Refused, read_policy
 from fedsemi.deployment.site.terms import described, terms_of
 from fedsemi.errors import ProtocolError
-from fedsemi.messages import Task
+from fedsemi.messages import Memory, Task
 from fedsemi.method import Method
+from fedsemi.privacy.at_site import OWN
 from fedsemi.privacy.steps import LETTER
 from fedsemi.seeds import seed_of
-from fedsemi.storage import append, make_folder, remove, write_whole
+from fedsemi.storage import append, locked, make_folder, remove, write_whole
 from fedsemi.text.json_text import parsed_object
 from fedsemi.weights import digest
 
@@ -57,7 +55,7 @@ class Agreement:
 
     def settle(self) -> None:
         """Go by what was agreed to; agree to the first plan that is brought."""
-        with _locked(self.folder):
+        with locked(self.folder):
             agreed = read_agreed(self.folder)
             if agreed is None:
                 self._within_policy(beyond_bounds=False)
@@ -87,7 +85,7 @@ class Agreement:
     def agree(self, by: str, beyond_bounds: bool = False) -> None:
         """Agree for the owner of the site, in place of whatever was agreed before."""
         self._within_policy(beyond_bounds)
-        with _locked(make_folder(self.folder, private=True)):
+        with locked(make_folder(self.folder, private=True)):
             remove(self._asked)
             self._write(by, beyond_bounds)
 
@@ -112,12 +110,15 @@ class Agreement:
         if task.seed != seed_of(seed, "task", task.round, task.client, task.group):
             raise ProtocolError("the task's seed is not the plan's", code="FS2133")
         self._check_company(order.sites)
-        if task.group and not self._method(stage).sends_model:
-            self._check_no_model(task)  # it trains nothing; its vault counts the rest
+        if self._is_later_step(order):
+            self._check_no_model(task)
             return
         bounds = self.policy.rules.bounds
         bounds.check_task(self.blueprint, task, self.site.client)
-        self._count(task, stage, order.after)
+
+    def _is_later_step(self, order: Order) -> bool:
+        """Tell whether a task trains nothing; the vault counts what it asks."""
+        return order.task.group > 0 and not self._method(order.stage).sends_model
 
     def _check_no_model(self, task: Task) -> None:
         """Refuse a model in a step of a masked sum that is for letters alone."""
@@ -126,28 +127,41 @@ class Agreement:
                 "a step of a masked sum brings more than a letter", code="FS2134"
             )
 
-    def _count(self, task: Task, stage: int, after: int) -> None:
-        """Note what is asked; the same question again costs nothing."""
-        text = f"{digest(task.weights)} {digest(task.broadcast)} {task.group} {after}"
-        line = f"{stage} {task.round} {hashlib.sha256(text.encode()).hexdigest()}"
-        round = f"{stage} {task.round} "
+    def count(self, order: Order, memory: Memory, device: str) -> None:
+        """Note what is asked, and charge it; the same question again costs nothing.
+
+        It has the same answer if it goes on from the same memory and training repeats
+        its bits, which it does on a processor. Under masks a site opens one sum of a
+        round only, whatever its bits.
+        """
+        if self._is_later_step(order):
+            return
+        stage = order.stage
+        masked = not self._method(stage).sends_model
+        line, repeats = _question(order, memory, masked), masked or device == "cpu"
         make_folder(self._asked.parent, private=True)
-        with _locked(self.folder):
+        with locked(self.folder):
             asked = self._asked.read_text().splitlines() if self._asked.exists() else []
-            if line in asked:
+            times = asked.count(line)
+            if times and repeats:
                 return
-            most = self._groups(stage) + self.policy.rules.bounds.spare
-            if sum(old.startswith(round) for old in asked) >= most:
-                raise ProtocolError(
-                    f"round {task.round + 1} of stage {stage + 1} was asked "
-                    f"{most} times with different weights; {_REMEDY} anew",
-                    code="FS2136",
-                )
-            name, ledger = f"{self.blueprint.sha256} {line}", self._ledger
-            ledger.charge_round(self.blueprint, stage, task.round, name)
+            if not times:
+                self._check_often(order, asked)
+            name = f"{self.blueprint.sha256} {line}" + (f" {times}" if times else "")
+            self._ledger.charge_round(self.blueprint, stage, order.task.round, name)
             if not asked:
                 write_whole(self._asked, b"", private=True)
             append(self._asked, f"{line}\n".encode())
+
+    def _check_often(self, order: Order, asked: Collection[str]) -> None:
+        stage, round = order.stage, order.task.round
+        most = self._groups(stage) + self.policy.rules.bounds.spare
+        if sum(old.startswith(f"{stage} {round} ") for old in set(asked)) >= most:
+            raise ProtocolError(
+                f"round {round + 1} of stage {stage + 1} was asked {most} times with "
+                f"different weights; {_REMEDY} anew",
+                code="FS2136",
+            )
 
     def _groups(self, stage: int) -> int:
         """Count a round's questions: RSCFed's groups, two phases of other methods."""
@@ -249,12 +263,15 @@ def memory_folder(folder: Path, blueprint: Blueprint) -> Path:
     return folder / "memory" / blueprint.sha256[:16]
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time look and write: each message has one of its own."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+def _question(order: Order, memory: Memory, masked: bool) -> str:
+    """Name what is asked: model, broadcast, and the memory that the site goes on from.
+
+    The letter that begins masked sums names an attempt at the round. Another attempt is
+    the same question: its sum is opened once, and has the same noise.
+    """
+    task = order.task
+    before = digest({k: v for k, v in memory.items() if k not in OWN})
+    aside = (LETTER,) if masked else ()
+    told = digest({k: v for k, v in task.broadcast.items() if k not in aside})
+    told = f"{digest(task.weights)} {told} {task.group} {before}"
+    return f"{order.stage} {task.round} {hashlib.sha256(told.encode()).hexdigest()}"

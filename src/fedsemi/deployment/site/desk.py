@@ -56,6 +56,8 @@ class Desk:
         stage = blueprint.experiment.stages[order.stage]
         method = blueprint.method(stage)
         memory = self.memory.get(order.stage, order.after)
+        if self.agreement is not None:
+            self.agreement.count(order, memory, blueprint.experiment.device)
         with one_thread(), with_sums(self.sums, method, order.stage) as method:
             update, memory = train_client(method, task, client, memory)
             setup = blueprint.setup(stage)

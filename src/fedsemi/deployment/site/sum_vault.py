@@ -7,14 +7,11 @@ they were.
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from fedsemi.privacy.vault import Past, Record
-from fedsemi.storage import make_folder, write_whole
+from fedsemi.storage import locked, make_folder, write_whole
 
 _SESSION = "session.json"
 
@@ -44,16 +41,9 @@ class DiskVault:
         """Remember it."""
         write_whole(self._past(round), past.written(), private=True)
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """Let one process at a time answer: each message has one of its own."""
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-        descriptor = os.open(self._folder, flags)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
+        return locked(self._folder)
 
     def _past(self, round: int) -> Path:
         return self._folder / f"round-{round:08}.json"

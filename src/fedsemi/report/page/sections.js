@@ -125,13 +125,14 @@ function sinceFirst(run, series, isThere) {
 function contributionSection(run) {
   const { contribution } = run.clients, xs = range(run.rounds.seconds.length);
   if (!xs.length) return [];
-  const lines = clientSeries(run, contribution);
+  const lines = clientSeries(run, contribution), hidden = run.clients.hidden ? "Shares of rounds under masks are hidden from the server." : "";
+  if (!lines.length && hidden) return [el("p", { class: "note" }, hidden)];
   const shown = lines.filter((s) => !s.faint), rest = lines.filter((s) => s.faint);
   const stack = shown.map((s) => ({ ...s, color: s.fill, area: true }));
   if (rest.length) stack.push({ name: `${rest.length} other clients`, color: "var(--rest)", area: true, values: xs.map((_, i) => sum(rest.map((s) => s.values[i]))) });
   const rows = clientRows(run, contribution, percent);
   return [
-    figure({ title: "Share of each client in the global model", note: "Stacked; * marks clients with labels.", chart: stackChart({ xs, series: stack, stages: run.stages }), legend: stack, rows }),
+    figure({ title: "Share of each client in the global model", note: `Stacked; * marks clients with labels. ${hidden}`.trim(), chart: stackChart({ xs, series: stack, stages: run.stages }), legend: stack, rows }),
     ...unlabeledShares(run, lines),
   ];
 }
