@@ -41,7 +41,7 @@ def make_run(path: str) -> None:
 def test_commands_and_their_options_are_offered() -> None:
     names = [entry.name for entries in PANELS.values() for entry in entries]
     assert offered("") == names
-    assert offered("re") == ["report", "rerun", "reproduce"]
+    assert offered("re") == ["report", "rerun", "reproduce", "retire"]
     assert offered("run", "--re") == ["--resume"]
     assert offered("export", "x", "--format", "t") == ["torch", "tensorboard"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
@@ -14,7 +14,10 @@ from fedsemi.errors import ConfigError
 def test_a_command_that_needs_flower_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    def nothing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("fedsemi.deployment.flower_names.version", nothing)
     with pytest.raises(ConfigError, match=r"FS5004 .*pip install 'fedsemi\[flower\]'"):
         require_flower()
 

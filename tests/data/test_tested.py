@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from fedsemi.data.folder import read_site
-from fedsemi.data.tested import tested
+from fedsemi.data.tested import tested as images_of
 
 from .pictures import save_picture
 from .test_folder import wish
@@ -25,7 +25,7 @@ def test_columns_and_patients_of_several_tables_are_joined(tmp_path: Path) -> No
     a = site(tmp_path / "a", [head, "1.png,cat,P1,f", "2.png,dog,P1,m"], 10)
     b = site(tmp_path / "b", ["file,label,age", "1.png,cat,50", "2.png,cat,"], 90)
     parts = [read_site(each, wish(a, b), 8) for each in (a, b)]
-    found = tested([(each, np.ones(len(each), dtype=bool)) for each in parts])
+    found = images_of([(each, np.ones(len(each), dtype=bool)) for each in parts])
     assert found.sites == ("a", "a", "b", "b")
     assert found.columns["sex"] == ("f", "m", "", "")
     assert found.columns["age"] == ("", "", "50", "")
@@ -37,4 +37,4 @@ def test_columns_and_patients_of_several_tables_are_joined(tmp_path: Path) -> No
 def test_without_named_patients_there_are_no_groups(tmp_path: Path) -> None:
     a = site(tmp_path / "a", ["file,label", "1.png,cat", "2.png,dog"], 10)
     part = read_site(a, wish(a), 8)
-    assert tested([(part, np.array([True, False]))]).groups is None
+    assert images_of([(part, np.array([True, False]))]).groups is None

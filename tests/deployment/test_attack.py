@@ -37,7 +37,8 @@ from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 from .conftest import tiny
-from .test_deployment import _deal, _digest, _log, _until, no_process_left
+from .real import dealt_out, log_of, model_sha256, until
+from .test_deployment import no_process_left
 
 __all__ = ["no_process_left"]
 pytestmark = [
@@ -147,7 +148,7 @@ def _flower_alone(keys: Path, home: Path):
     ]
     link = processes.start("flower-superlink", command, home)
     try:
-        _until(lambda: processes.is_open("127.0.0.1", port))
+        until(lambda: processes.is_open("127.0.0.1", port))
         yield port
     finally:
         processes.stop(link)
@@ -155,19 +156,19 @@ def _flower_alone(keys: Path, home: Path):
 
 def test_the_attack_works_where_nothing_is_locked(tmp_path):
     """Otherwise the tests below would prove nothing."""
-    coordinator, sites, _ = _deal(tiny(), tmp_path)
+    coordinator, sites, _ = dealt_out(tiny(), tmp_path)
     attacker = Attacker(tmp_path, sites[0] / "keys/ca.crt")
     keys = coordinator.folder / "keys"
     with _flower_alone(keys, tmp_path / "alone") as port:
         done = attacker.run(port)
         assert done.returncode == 0, done.stderr[-1500:]
-        _until(lambda: {"imported", "server"} <= attacker.executed())
+        until(lambda: {"imported", "server"} <= attacker.executed())
 
 
 def test_nobody_gets_in_during_a_live_federation(tmp_path):
     simulation = tiny(rounds=2)
     *_, last = run_simulation(simulation)
-    coordinator, sites, server = _deal(simulation, tmp_path)
+    coordinator, sites, server = dealt_out(simulation, tmp_path)
     attacker = Attacker(tmp_path, sites[0] / "keys/ca.crt")
     lines: list[str] = []
     with coordinator.serving(), running_sites(sites, server):
@@ -178,7 +179,7 @@ def test_nobody_gets_in_during_a_live_federation(tmp_path):
             done = attacker.run(port)
             assert done.returncode != 0, done.stdout
             assert "Successfully started" not in done.stdout + done.stderr
-            assert refusal in _log(coordinator.folder, "link")
+            assert refusal in log_of(coordinator.folder, "link")
         for path in OPERATOR | {"/health", "/docs", "/v1/control/list-runs"}:
             assert attacker.ask(coordinator.port, path) == 403
             assert attacker.ask(door.port, path) == 401
@@ -190,14 +191,14 @@ def test_nobody_gets_in_during_a_live_federation(tmp_path):
         # Even with the operator's secret a run brings no code.
         run = door.start_run(build_fab_from_disk(attacker.app), {})
         coordinator.wait(lines.append)
-        _until(
+        until(
             lambda: (
                 f"run {run}: FS5021"
                 in (coordinator.folder / "coordinator.log").read_text()
             )
         )
     assert attacker.executed() == set()
-    assert _digest(tmp_path) == digest(last.weights)
+    assert model_sha256(tmp_path) == digest(last.weights)
     assert not list(tmp_path.glob("*/flower/apps"))
 
 
@@ -217,7 +218,7 @@ def _rogue_grid(door: Door, bundle: bytes) -> OperatorGrid:
 
 def test_a_coordinator_that_was_taken_over_runs_no_code_at_the_sites(tmp_path):
     """It sends its own bundle and its own messages; the sites answer with refusals."""
-    coordinator, sites, server = _deal(tiny(), tmp_path)
+    coordinator, sites, server = dealt_out(tiny(), tmp_path)
     attacker = Attacker(tmp_path, sites[0] / "keys/ca.crt")
     old = sites[0] / "flower/apps/evil.evil.1.0.0.deadbeef"
     old.mkdir(parents=True)
@@ -226,7 +227,7 @@ def test_a_coordinator_that_was_taken_over_runs_no_code_at_the_sites(tmp_path):
             door.enroll(public_key_to_bytes(key))
         grid = _rogue_grid(door, build_fab_from_disk(attacker.app))
         with closing(grid), heartbeats(grid.runtime):
-            _until(lambda: len(list(grid.get_node_ids())) == 3)
+            until(lambda: len(list(grid.get_node_ids())) == 3)
             content = RecordDict({"query": ConfigRecord({"v": 1})})
             sent = set()
             for node in grid.get_node_ids():

@@ -21,21 +21,14 @@ from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
 from .conftest import tiny
-from .test_deployment import (
-    _command,
-    _deal,
-    _digest,
-    _processes_of,
-    _records,
-    _until,
-    no_process_left,  # noqa: F401
-)
+from .real import dealt_out, model_sha256, processes_of, records_of, started, until
+from .test_deployment import no_process_left  # noqa: F401
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
 def _seen(folder):
-    return [sorted(map(int, record["clients"])) for record in _records(folder)]
+    return [sorted(map(int, record["clients"])) for record in records_of(folder)]
 
 
 def _membership(seen):
@@ -67,51 +60,51 @@ def _rounds(folder):
 def test_a_site_is_admitted_another_pauses_and_leaves_across_a_kill(tmp_path):
     """The coordinator is killed after the join, and goes on with the same bits."""
     simulation = tiny(rounds=20)
-    coordinator, sites, server = _deal(simulation, tmp_path)
+    coordinator, sites, server = dealt_out(simulation, tmp_path)
     folder = tmp_path / "coordinator"
     public = shutil.move(folder / "enrolled/site-2.pub", tmp_path / "site-2.pub")
     command = ["server", folder, "--port", coordinator.port]
     log = folder / "coordinator.log"
     with ExitStack() as stack:
         for site in sites:  # site 2 is refused at the door until it is admitted
-            stack.enter_context(_command("site", "--data", site, "--server", server))
-        with _command(*command) as process:
-            _until(lambda: _rounds(tmp_path) >= 2)
+            stack.enter_context(started("site", "--data", site, "--server", server))
+        with started(*command) as process:
+            until(lambda: _rounds(tmp_path) >= 2)
             assert admit(folder, 2, public, None), "no server runs"
-            _until(lambda: "site 2 joined" in log.read_text())
-            _until(lambda: _rounds(tmp_path) and 2 in _seen(tmp_path)[-1])
-            for pid in [process.pid, *_processes_of(folder)]:
+            until(lambda: "site 2 joined" in log.read_text())
+            until(lambda: _rounds(tmp_path) and 2 in _seen(tmp_path)[-1])
+            for pid in [process.pid, *processes_of(folder)]:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-        with _command(*command) as process:
+        with started(*command) as process:
             before = _rounds(tmp_path)
-            _until(lambda: _rounds(tmp_path) > before)
+            until(lambda: _rounds(tmp_path) > before)
             write_standing(sites[1], Standing("away"))
-            _until(lambda: not {1} & {*_seen(tmp_path)[-1], *_seen(tmp_path)[-2]})
+            until(lambda: not {1} & {*_seen(tmp_path)[-1], *_seen(tmp_path)[-2]})
             assert Members(folder).absent()[1].reason == "is away"
             write_standing(sites[1], Standing())
-            _until(lambda: 1 in _seen(tmp_path)[-1])
+            until(lambda: 1 in _seen(tmp_path)[-1])
             write_standing(sites[1], Standing("left"))
             said, _ = process.communicate(timeout=600)
     assert process.returncode == 0, said
     assert Members(folder).absent()[1].for_good
     seen = _seen(tmp_path)
     assert seen[0] == [0] and seen[1] == [0, 1] and seen[-1] == [0, 2], seen
-    noted = [n["code"] for record in _records(tmp_path) for n in record["notices"]]
+    noted = [n["code"] for record in records_of(tmp_path) for n in record["notices"]]
     assert {"FS5041", "FS5042", "FS5043"} <= set(noted)
     *_, last = run_simulation(_planned(simulation, seen))
-    assert _digest(tmp_path) == digest(last.weights)
+    assert model_sha256(tmp_path) == digest(last.weights)
 
 
 def test_a_retired_site_is_refused_and_the_others_go_on(tmp_path):
     simulation = tiny(rounds=8)
-    coordinator, sites, server = _deal(simulation, tmp_path)
+    coordinator, sites, server = dealt_out(simulation, tmp_path)
     folder = tmp_path / "coordinator"
     with ExitStack() as stack:
         for site in sites:
-            stack.enter_context(_command("site", "--data", site, "--server", server))
-        with _command("server", folder, "--port", coordinator.port) as process:
-            _until(lambda: _rounds(tmp_path) >= 2)
+            stack.enter_context(started("site", "--data", site, "--server", server))
+        with started("server", folder, "--port", coordinator.port) as process:
+            until(lambda: _rounds(tmp_path) >= 2)
             retire(folder, 2)
             said, _ = process.communicate(timeout=600)
     assert process.returncode == 0, said

@@ -311,8 +311,17 @@ def delivered(seed, scene):
     for _ in range(spoiler.one([1, 1, 2])):
         if link.parts:
             spoiler.parts(link)
-    inbox = Inbox(link.grid(), scene.limit)
-    return read(lambda: inbox.take(QUESTION), scene.decode)
+    return read(fetching(Inbox(link.grid(), scene.limit)), scene.decode)
+
+
+def fetching(inbox):
+    """Look for the reply, then take it."""
+
+    def fetch():
+        inbox.look([QUESTION])
+        return inbox.take(QUESTION)
+
+    return fetch
 
 
 def test_a_spoiled_reply_is_an_answer_or_refused_and_never_an_error(scenes, promise):
@@ -335,7 +344,7 @@ def test_an_unspoiled_reply_is_taken(scenes):
     for scene in scenes:
         link = scene.link.copy()
         inbox = Inbox(link.grid(), num_bytes(scene.content))
-        found = read(lambda inbox=inbox: inbox.take(QUESTION), scene.decode)
+        found = read(fetching(inbox), scene.decode)
         assert digest(found.weights) == digest(scene.update.weights)
         assert found.metrics == scene.update.metrics and link.confirmed == 1
         assert found.findings == scene.update.findings

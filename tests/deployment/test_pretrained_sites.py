@@ -66,7 +66,9 @@ def at_sites(simulation: Simulation, folder: Path) -> list:
 
 @pytest.mark.parametrize("blocks", [0, 1])
 def test_one_process_workers_and_sites_give_the_same_bits(encoders, tmp_path, blocks):
-    simulation = frozen(trained_blocks=blocks)
+    # By its path: a fork server may have started before the folder was named.
+    weights = str(encoders / "e.safetensors")
+    simulation = frozen(trained_blocks=blocks, weights=weights)
     here = list(run_simulation(simulation))
     apart = list(run_simulation(simulation, workers=2))
     sites = at_sites(simulation, tmp_path / "sites")

@@ -46,20 +46,24 @@ def _codes(notices):
     return [(each.client, each.code) for each in notices]
 
 
+def begun(state, engine):
+    return with_members(state, engine.clients(), engine.absent(state.round))
+
+
 def test_nothing_changes_while_nobody_comes_or_goes():
     state = _state(_LABELED, _OTHER)
-    same, notices = with_members(state, Engineless(_LABELED, _OTHER))
+    same, notices = begun(state, Engineless(_LABELED, _OTHER))
     assert same is state and notices == ()
 
 
 def test_who_is_only_disconnected_stays_a_member():
     """It may be back in a moment, and its answer counts as missing till then."""
-    state, notices = with_members(_state(_LABELED, _OTHER), Engineless(_LABELED))
+    state, notices = begun(_state(_LABELED, _OTHER), Engineless(_LABELED))
     assert state.clients == (_LABELED, _OTHER) and notices == ()
 
 
 def test_who_comes_is_taken_in_and_noted():
-    state, notices = with_members(_state(_LABELED), Engineless(_NEW, _LABELED))
+    state, notices = begun(_state(_LABELED), Engineless(_NEW, _LABELED))
     assert state.clients == (_LABELED, _NEW)
     assert _codes(notices) == [(2, CAME)]
     assert "has joined: 0 labeled, 7 unlabeled" in str(notices[0])
@@ -68,12 +72,12 @@ def test_who_comes_is_taken_in_and_noted():
 
 def test_who_is_away_is_remembered_and_comes_back():
     engine = Engineless(_LABELED, _OTHER, away={1: Absence("is away")})
-    state, notices = with_members(_state(_LABELED, _OTHER), engine)
+    state, notices = begun(_state(_LABELED, _OTHER), engine)
     assert (state.clients, state.away) == ((_LABELED,), (1,))
     assert _codes(notices) == [(1, AWAY)]
-    again, none = with_members(state, engine)
+    again, none = begun(state, engine)
     assert (again.away, none) == ((1,), ())
-    back, notices = with_members(state, Engineless(_LABELED, _OTHER))
+    back, notices = begun(state, Engineless(_LABELED, _OTHER))
     assert (back.clients, back.away) == ((_LABELED, _OTHER), ())
     assert _codes(notices) == [(1, CAME)] and "is back" in notices[0].reason
 
@@ -81,10 +85,10 @@ def test_who_is_away_is_remembered_and_comes_back():
 def test_who_leaves_for_good_is_forgotten():
     gone = {1: Absence("has left", for_good=True)}
     engine = Engineless(_LABELED, _OTHER, away=gone)
-    state, notices = with_members(_state(_LABELED, _OTHER), engine)
+    state, notices = begun(_state(_LABELED, _OTHER), engine)
     assert (state.clients, state.away) == ((_LABELED,), ())
     assert _codes(notices) == [(1, LEFT)]
-    state, _ = with_members(_state(_LABELED, away=(1,)), engine)
+    state, _ = begun(_state(_LABELED, away=(1,)), engine)
     assert state.away == ()
 
 

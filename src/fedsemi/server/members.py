@@ -54,9 +54,10 @@ def joined(state: S, clients: Sequence[ClientInfo]) -> S:
     return replace(state, clients=tuple(merged[id] for id in sorted(merged)))
 
 
-def with_members(state: S, engine: Engine) -> tuple[S, tuple[Notice, ...]]:
+def with_members(
+    state: S, clients: Sequence[ClientInfo], absences: Mapping[int, Absence]
+) -> tuple[S, tuple[Notice, ...]]:
     """Begin a round with those who take part in it, and say what has changed."""
-    clients, absences = engine.clients(), engine.absent(state.round)
     before = {client.id for client in state.clients}
     here = joined(state, [each for each in clients if each.id not in absences])
     staying = tuple(each for each in here.clients if each.id not in absences)

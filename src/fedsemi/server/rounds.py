@@ -67,7 +67,9 @@ def run(
     """
     gate = gate or Gate(statistics=method.statistics)
     while state.round < rounds:
-        begun, changes = with_members(state, engine)
+        begun, changes = with_members(
+            state, engine.clients(), engine.absent(state.round)
+        )
         asking = one_round(method, begun, gate)
         tasks = next(asking)
         while True:

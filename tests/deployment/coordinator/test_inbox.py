@@ -109,3 +109,20 @@ def test_one_question_asks_for_all_replies_and_none_is_asked_for_twice(link):
     inbox.look([QUESTION])
     assert inbox.take("another question") is None
     assert inbox.take(QUESTION) is not None and asked == [1]
+
+
+def test_a_list_of_parts_that_nobody_can_read_does_not_hide_other_replies(link):
+    """Such a list is a site's word, and all lists come in one answer."""
+    pull = link.PullMessages
+
+    def one_is_strange(request):
+        if "strange" in request.message_ids:
+            raise RecursionError("nested too deeply")
+        return pull(request)
+
+    link.PullMessages = one_is_strange
+    inbox = Inbox(link.grid(), _LIMIT)
+    inbox.look(["strange", QUESTION])
+    assert inbox.take(QUESTION) is not None
+    with pytest.raises(ProtocolError, match="FS2105 its list of parts is unreadable"):
+        inbox.take("strange")

@@ -10,9 +10,10 @@ is its sender's word.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import httpx
 from flwr.app import Array, Message
 from flwr.proto.message_pb2 import ConfirmMessageReceivedRequest, PullObjectRequest
 from flwr.proto.runtime_pb2 import PullAppMessagesRequest
@@ -50,14 +51,29 @@ class Inbox:
         self._grid = grid
         self._limit = limit
         self._parcels: dict[str, _Parcel] = {}
+        self._unreadable: set[str] = set()
 
     def look(self, ids: Iterable[str]) -> None:
         """Ask which replies are there, and of what parts; one question for all."""
-        unknown = [id for id in ids if id not in self._parcels]
+        known = self._parcels.keys() | self._unreadable
+        unknown = [id for id in ids if id not in known]
         if not unknown or not isinstance(self._grid, HttpGrid):
             return
+        try:
+            self._ask(self._grid, unknown)
+        except httpx.HTTPError:
+            raise
+        except Exception:
+            # Lists of parts are made by sites: a strange one must not hide the others.
+            if len(unknown) == 1:
+                self._unreadable.update(unknown)
+            else:
+                for id in unknown:
+                    self.look([id])
+
+    def _ask(self, grid: HttpGrid, unknown: Sequence[str]) -> None:
         request = PullAppMessagesRequest(message_ids=unknown)
-        answer = self._grid._runtime_client.PullMessages(request)
+        answer = grid._runtime_client.PullMessages(request)
         trees = zip(answer.messages_list, answer.message_object_trees, strict=True)
         for message, tree in trees:
             id = message.metadata.reply_to_message_id
@@ -75,6 +91,8 @@ class Inbox:
         if not isinstance(self._grid, HttpGrid):
             found = list(self._grid.pull_messages([id]))
             return found[0] if found else None
+        if id in self._unreadable:
+            raise ProtocolError("its list of parts is unreadable", code="FS2105")
         parcel = self._parcels.get(id)
         if parcel is None:
             return None

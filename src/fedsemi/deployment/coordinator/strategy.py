@@ -11,6 +11,7 @@ a method counts as one of Flower's rounds: CBAFed needs one more than its rounds
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -33,9 +34,10 @@ from fedsemi.deployment.coordinator.post import (
 from fedsemi.deployment.coordinator.roster import Roster
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import Answer, Failure, Task, Update
+from fedsemi.runs.records import Notice
 from fedsemi.seeds import seed_of
 from fedsemi.server.gate import gate_of
-from fedsemi.server.members import joined
+from fedsemi.server.members import with_members
 from fedsemi.server.rounds import Round, one_round
 from fedsemi.weights import num_bytes
 
@@ -60,6 +62,8 @@ class MethodStrategy(Strategy):
         self._num_sites = num_sites
         self._roster: Roster | None = None
         self._state: Any = None
+        self._changes: tuple[Notice, ...] = ()
+        """Who came and went before the round that is under way."""
         self._round: Asking | None = None
         """The round that is under way."""
         self._tasks: Sequence[Task] = ()
@@ -102,7 +106,9 @@ class MethodStrategy(Strategy):
             seed = seed_of(self._blueprint.experiment.seed, "stage", self._number)
             weights = arrays.to_torch_state_dict()
             self._state = self._method.init(weights, roster.infos(), seed)
-        state = joined(self._state, roster.infos())
+        state, self._changes = with_members(
+            self._state, roster.infos(), roster.absent()
+        )
         self._round = one_round(self._method, state, self._gate)
         self._tasks = next(self._round)
 
@@ -121,6 +127,7 @@ class MethodStrategy(Strategy):
         return ArrayRecord(dict(self._state.weights)), MetricRecord(dict(numbers))
 
     def _end_round(self, done: Round[Any]) -> None:
+        done = replace(done, changes=self._changes)
         self.done, self._state, self._round = done, done.state, None
         for notice in (*done.dropped, *done.notices):
             logger.warning("%s", notice)

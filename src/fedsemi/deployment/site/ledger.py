@@ -22,7 +22,6 @@ from fedsemi.errors import ProtocolError
 from fedsemi.method import innermost
 
 LEDGER = "privacy-ledger.jsonl"
-_CODE = "FS6103"
 _COST, _QUESTION, _AGAINST = "cost", "question", "against"
 Against = Literal["coordinator", "public"]
 """Whom the noise of an answer holds against, as in the policy's budget."""
@@ -65,7 +64,8 @@ class Ledger:
             after = epsilon(self._total([*entries, entry]), budget.delta)
             if budget.epsilon is not None and after > budget.epsilon:
                 place = self.policy.place("budget.epsilon")
-                raise ProtocolError(_why_not(before, after, budget.delta, place), _CODE)
+                why = _why_not(before, after, budget.delta, place)
+                raise ProtocolError(why, code="FS6103")
             book.add(entry)
             return after
 
