@@ -40,7 +40,8 @@ class Proxy:
             await Response(status_code=403)(scope, receive, send)
             return
         headers = _without(request.headers, "host", "content-length")
-        async with httpx.AsyncClient(verify=self._context) as client:
+        # As patient as the guide's proxy: the coordinator holds questions for seconds.
+        async with httpx.AsyncClient(verify=self._context, timeout=120) as client:
             url = self._target + path
             answer = await client.post(url, content=body, headers=headers)
         handed = _without(answer.headers, "content-length", "content-encoding")
