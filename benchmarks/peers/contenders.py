@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-TORCH = "torch==2.13.0"
+NEEDED = ("torch==2.13.0", "numpy", "safetensors")
+"""What the network of fedsemi is made of."""
 
 
 @dataclass(frozen=True)
@@ -45,26 +46,26 @@ CONTENDERS = (
         "pfl-research",
         "pfl_peer",
         "batch norm's running statistics are not averaged; metrics of each round",
-        (TORCH, "pfl[pytorch]==0.6.0", "numpy"),
+        (*NEEDED, "pfl[pytorch]==0.6.0"),
     ),
     Contender(
         "Flower on Ray",
         "flower_peer",
         "models travel as records through Ray; a network is built for each task",
-        (TORCH, "flwr[simulation]==1.41.0", "numpy"),
+        (*NEEDED, "flwr[simulation]==1.41.0"),
     ),
     Contender(
         "NVFlare",
         "nvflare_peer",
         "simulated sites are processes with their own messages; ten clients only",
-        (TORCH, "nvflare==2.9.0", "numpy"),
+        (*NEEDED, "nvflare==2.9.0"),
         most_clients=10,
     ),
     Contender(
         "FedLab",
         "fedlab_peer",
         "one process; no momentum in its trainer, so that its steps do less",
-        (TORCH, "fedlab==1.3.0", "numpy"),
+        (*NEEDED, "fedlab==1.3.0"),
         most_processes=1,
         most_clients=100,
     ),
