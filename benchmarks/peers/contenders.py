@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-NEEDED = ("torch==2.13.0", "numpy", "safetensors")
+NEEDED = ("torch==2.13.0", "numpy", "safetensors", "pydantic")
 """What the network of fedsemi is made of."""
 
 

@@ -53,7 +53,7 @@ def run(job: Job) -> list[float]:
     resources = {"num_cpus": 1, "num_gpus": 0.0}
     config = {
         "client_resources": resources,
-        "init_args": {"num_cpus": job.processes, "include_dashboard": False},
+        "init_args": {"num_cpus": job.processes, "address": "local"},
     }
     run_simulation(server, client, job.clients, backend_config=config)
     return marks

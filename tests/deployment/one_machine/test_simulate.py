@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -60,7 +62,10 @@ def ray_cluster():
         port = free.getsockname()[1]
     ray = str(Path(sys.executable).with_name("ray"))
     common = [ray, "start", "--num-cpus=1", "--disable-usage-stats", "--block"]
+    # A folder of its own: others on this machine do not find and join it.
+    folder = tempfile.mkdtemp(prefix="ray-")
     head = ["--head", f"--port={port}", "--include-dashboard=false"]
+    head.append(f"--temp-dir={folder}")
     ends = []
     try:
         for words in (head, [f"--address=127.0.0.1:{port}"]):
@@ -78,6 +83,7 @@ def ray_cluster():
         for end in reversed(ends):
             os.killpg(end.pid, signal.SIGTERM)
             end.communicate(timeout=60)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.mark.slow

@@ -102,7 +102,8 @@ def _start_ray(cluster: Cluster | None) -> None:
     # Workers of a cluster do not inherit this process's environment.
     paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
     runtime: dict[str, Any] = {"env_vars": _ENVIRONMENT | paths}
-    where: dict[str, Any] = {"include_dashboard": False}
+    # "local": a cluster that somebody left behind on this machine is not joined.
+    where: dict[str, Any] = {"include_dashboard": False, "address": "local"}
     if cluster is not None:
         where = {"address": cluster.address}
     try:
