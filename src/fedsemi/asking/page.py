@@ -13,7 +13,6 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Thread
 from typing import Any
 
 import torch
@@ -30,6 +29,7 @@ from fedsemi.report.local_server import (
     Limits,
     LocalHandler,
     LocalServer,
+    served,
 )
 from fedsemi.report.pictures import thumbnail
 from fedsemi.text.printable import visible
@@ -85,15 +85,8 @@ class AskPage(LocalServer):
 @contextmanager
 def asking(desk: Desk, pixels: Pixels, port: int = 0) -> Iterator[AskPage]:
     """Serve a desk in the background for a while."""
-    server = AskPage(desk, pixels, port)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with served(AskPage(desk, pixels, port)) as server:
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 class _Handler(LocalHandler):

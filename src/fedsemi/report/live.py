@@ -25,6 +25,7 @@ from fedsemi.report.local_server import (
     Limits,
     LocalHandler,
     LocalServer,
+    served,
 )
 from fedsemi.report.run import ALARMS, read_run
 from fedsemi.report.view import view_of
@@ -85,15 +86,8 @@ def following(
     folder: Path, port: int = 0, limits: Limits = LIMITS
 ) -> Iterator[LivePage]:
     """Serve the page of a run in the background for a while."""
-    server = LivePage(folder, port, limits)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with served(LivePage(folder, port, limits)) as server:
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 class _Handler(LocalHandler):

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
-from threading import BoundedSemaphore
-from typing import Any
+from threading import BoundedSemaphore, Thread
+from typing import Any, TypeVar
 
 from fedsemi.errors import CannotCreate
 
@@ -101,6 +101,22 @@ class LocalServer(ThreadingHTTPServer):
             request.send(f"{head}Connection: close\r\n\r\n".encode() + body)
             _drain(request)
         self.shutdown_request(request)
+
+
+S = TypeVar("S", bound=LocalServer)
+
+
+@contextmanager
+def served(server: S) -> Iterator[S]:
+    """Let a server answer in the background for a while."""
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 class LocalHandler(BaseHTTPRequestHandler):
