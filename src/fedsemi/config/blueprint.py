@@ -121,8 +121,12 @@ class Blueprint:
 
     def as_json(self) -> str:
         """Write the blueprint so that another machine can read it."""
-        # A list that came later: a plan without it keeps its name.
-        later = {"membership"} if not self.experiment.membership else set()
+        # What came later: a plan without it keeps its name.
+        later: dict[str, Any] = {}
+        if not self.experiment.membership:
+            later["membership"] = True
+        if self.experiment.privacy.groups == 1:
+            later["privacy"] = {"groups"}
         content = {
             "experiment": self.experiment.model_dump(mode="json", exclude=later),
             "model": self.model.for_others().as_dict(),
