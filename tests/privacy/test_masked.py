@@ -268,6 +268,14 @@ def test_what_cannot_be_masked_is_refused_before_anything_runs(method, stage) ->
         simulation.method(simulation.experiment.stages[1])
 
 
+def test_two_stages_that_are_written_alike_have_sessions_of_their_own() -> None:
+    content = _content("fedavg", PLAIN_WARM_UP)
+    content["stages"] += [dict(content["stages"][-1])]
+    simulation = build(make_experiment(content))
+    methods: Any = [simulation.method(each) for each in simulation.experiment.stages]
+    assert methods[1].terms.context != methods[2].terms.context
+
+
 def test_a_step_is_shortened_at_the_site_and_one_without_end_is_not_sent() -> None:
     step = torch.tensor([3.0, 4.0]).numpy()
     assert shortened(step, 10.0).tolist() == [3, 4]

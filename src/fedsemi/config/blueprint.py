@@ -75,7 +75,13 @@ class Blueprint:
         if not privacy.masked or (privacy.plain_warm_up and method.labels_only):
             return method
         # Sites may compute elsewhere, and yet follow the same plan.
-        return masked(method, privacy, self.on("cpu").sha256, self.secret)
+        place = f"{self.on('cpu').sha256} {self._number(stage)}"
+        return masked(method, privacy, place, self.secret)
+
+    def _number(self, stage: Stage) -> int:
+        """Return which stage it is; two of a plan may be written alike."""
+        stages = self.experiment.stages
+        return next((i for i, each in enumerate(stages) if each is stage), len(stages))
 
     def initial_weights(self) -> Weights:
         """Return the weights that the first stage begins with."""

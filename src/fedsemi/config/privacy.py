@@ -182,9 +182,16 @@ def rules_of(privacy: PrivacySettings) -> Rules:
 
 
 def masked(
-    method: Method[Any], privacy: PrivacySettings, plan: str, secret: bytes = b""
+    method: Method[Any], privacy: PrivacySettings, place: str, secret: bytes = b""
 ) -> Method[Any]:
-    """Return a method that sees sums alone; a site's noise is made from its secret."""
+    """Return a method that sees sums alone.
+
+    Args:
+        method: That of a stage.
+        privacy: The plan's settings.
+        place: Names the plan and which of its stages this is.
+        secret: What a site's noise is made from.
+    """
     try:
         from fedsemi.privacy.at_site import Terms
         from fedsemi.privacy.masked import Masked
@@ -196,6 +203,6 @@ def masked(
             "install 'fedsemi[private]'",
             code="FS6012",
         ) from None
-    context, noise = f"{plan} {method.name}", privacy.noise_multiplier
+    context, noise = f"{place} {method.name}", privacy.noise_multiplier
     terms = Terms(context, rules_of(privacy), privacy.clip, noise=noise, secret=secret)
     return Masked(method, terms)

@@ -141,9 +141,21 @@ class Dealt(Totals):
     group: Sites
 
 
-def consent_text(session: bytes, phase: Phase, sites: tuple[int, ...]) -> bytes:
-    """Return what a site signs of a set."""
-    return told(PROTOCOL, "consent", session, phase, numbers(sites))
+def consent_text(
+    session: bytes,
+    phase: Phase,
+    roster: Roster,
+    groups: tuple[tuple[int, ...], ...],
+    sites: tuple[int, ...],
+) -> bytes:
+    """Return what a site signs of a set: under which keys, and who masked with whom.
+
+    The name of a session alone would not do. A server that begins it twice has two
+    sets of keys under one name, and what was signed with one would open the other.
+    """
+    dealt = told(*(numbers(group) for group in groups))
+    parts = hashed(roster.written()), dealt, numbers(sites)
+    return told(PROTOCOL, "consent", session, phase, *parts)
 
 
 def session_id(context: str, round: int, nonce: bytes) -> bytes:

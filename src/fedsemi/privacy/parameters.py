@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-PROTOCOL = b"fedsemi masked sum 1"
+PROTOCOL = b"fedsemi masked sum 2"
 """Stands in every derived key and every signature; raised when either changes."""
 
 PRIME = 2**256 + 297

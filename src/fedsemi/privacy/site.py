@@ -207,7 +207,7 @@ class SumSite:
             require(same, "another sum of this round was opened before")
         update = {"consents": {**record.consents, phase: sites}}
         self.vault.write(record.model_copy(update=update))
-        text = consent_text(record.session, phase, sites)
+        text = self._consent_text(record, phase, sites)
         return Consent(signature=self.identity.sign(text))
 
     def open(self, round: int, phase: Phase, consents: Consents) -> Opened:
@@ -216,7 +216,7 @@ class SumSite:
         require(phase in record.consents, "no set was agreed on")
         sites, roster = record.consents[phase], roster_of(record)
         deal = self._deal(record, phase, record.among[phase])
-        text = consent_text(record.session, phase, sites)
+        text = self._consent_text(record, phase, sites)
         signed = signers_of(text, consents.signatures, roster, self.identity)
         self.rules.check(len(signed & deal.voters(sites)), len(roster.adverts))
         past = self.vault.past(round)
@@ -269,6 +269,10 @@ class SumSite:
         agreed = record.settled or not self.rules.grouped
         require(agreed, "others were not seen to agree to the set of claims")
         return record.consents["claims"]
+
+    def _consent_text(self, record: Record, phase: Phase, sites: Group) -> bytes:
+        groups = self._deal(record, phase, record.among[phase]).groups
+        return consent_text(record.session, phase, roster_of(record), groups, sites)
 
     def _deal(self, record: Record, phase: Phase, among: Group) -> Deal:
         return Deal.of(phase, among, self.rules, self.context, record.round)
