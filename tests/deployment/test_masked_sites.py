@@ -25,7 +25,7 @@ from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
-SITES = 4
+SITES = 5
 
 
 class Killed(BaseException):

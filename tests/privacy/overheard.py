@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,17 +29,20 @@ from fedsemi.deployment.one_machine.simulate import dealt
 from fedsemi.engine import WrappedEngine
 from fedsemi.engines import InProcess
 from fedsemi.messages import Answer, Task, Update, Weights
-from fedsemi.privacy import shamir, site
+from fedsemi.privacy import fresh, shamir
 from fedsemi.privacy.at_site import flat
 from fedsemi.privacy.fixed_point import to_fixed
-from fedsemi.privacy.letters import Letter
+from fedsemi.privacy.letters import Claimed, Letter
 from fedsemi.privacy.masked import Masked
 from fedsemi.privacy.parameters import PRIME
+from fedsemi.privacy.steps import read, to_integers
 from fedsemi.seeds import seed_of
 from fedsemi.server.gate import Gate
 from fedsemi.server.rounds import run
 from fedsemi.server.stages import Judge
 from fedsemi.simulation.build import Simulation, build
+
+from .played import masks_of
 
 SITES = 5
 CONTENT: dict[str, Any] = {
@@ -60,6 +64,8 @@ class Overheard:
     """The same answers, as bytes; over the codec whole messages, the greeting too."""
     kept: list[bytes] = field(default_factory=list)
     """The server's state after each step, field by field."""
+    sums: list[bytes] = field(default_factory=list)
+    """Those of the claims; of a class that one site has it is what that site claims."""
     model: Weights = field(default_factory=dict)
     """What came out of the round."""
 
@@ -100,7 +106,7 @@ def known_secrets(seed: int = 18) -> Iterator[None]:
     """Draw keys, nonces and polynomials from a seed."""
     draw = random.Random(seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(site.secrets, "token_bytes", draw.randbytes)
+        patch.setattr(fresh.secrets, "token_bytes", draw.randbytes)
         patch.setattr(shamir.split, "__defaults__", (PRIME, draw.randrange))
         yield
 
@@ -129,10 +135,10 @@ def truths() -> dict[int, Truth]:
 def in_process(simulation: Simulation, masks: bool = True) -> Overheard:
     """Play the round in this process, between the round loop and an engine."""
     method: Any = simulation.method(simulation.experiment.stages[0])
-    method = Masked(method.method, dataclasses.replace(method.terms, masks=masks))
     heard = Overheard()
     witness = _Witnessed(method, heard)
-    with InProcess(method, simulation.federation.clients) as engine:
+    clients = simulation.federation.clients
+    with InProcess(method, clients) as engine, masks_of(zero=not masks):
         state = method.init(*start_of(simulation))
         gate = Gate(statistics=method.statistics, sees_models=False)
         (done,) = run(witness, _Tapped(engine, heard), state, 1, gate)
@@ -196,19 +202,20 @@ class _Witnessed:
     def aggregate(self, state: Any, updates: Sequence[Update]) -> Any:
         after = self._method.aggregate(state, updates)
         self._heard.kept.append(b"".join(written(after)))
+        self._heard.sums += [] if after.totals is None else written(after.totals)
         return after
 
 
 def written(value: Any) -> Iterator[bytes]:
     """Write down all that hangs on a value."""
     if isinstance(value, torch.Tensor):
-        yield value.detach().contiguous().numpy().tobytes()
+        yield from _with_decoded(value.detach().contiguous().numpy().tobytes())
     elif isinstance(value, np.ndarray):
         yield value.tobytes()
     elif isinstance(value, Letter):
-        yield value.written()
+        yield from _with_decoded(value.written())
     elif isinstance(value, Array):
-        yield value.data
+        yield from _with_decoded(value.data)
     elif isinstance(value, bytes):
         yield value
     elif isinstance(value, float):
@@ -225,6 +232,20 @@ def written(value: Any) -> Iterator[bytes]:
             yield from written(each)
     else:
         yield str(value).encode()
+
+
+def numbers_of(answer: torch.Tensor, phase: Any) -> Any:
+    """Return the masked numbers of an answer."""
+    if phase == "model":
+        return to_integers(answer, phase)
+    return np.frombuffer(read(Claimed, answer).numbers, np.uint64)
+
+
+def _with_decoded(text: bytes) -> Iterator[bytes]:
+    """Write a text, and what stands in hexadecimal in it."""
+    yield text
+    for part in re.findall(rb"(?:[0-9a-f]{2}){8,}", text):
+        yield bytes.fromhex(part.decode())
 
 
 ROUTES = {"in process": in_process, "over the codec": over_the_codec}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 
 from fedsemi.errors import ProtocolError
+from fedsemi.privacy import site_masks, unmasking
 from fedsemi.privacy.fixed_point import to_fixed
 from fedsemi.privacy.identity import Unsigned
 from fedsemi.privacy.rules import Rules
@@ -36,6 +39,16 @@ def sites_of(ids: Iterable[int], rules: Rules | None = None) -> dict[int, SumSit
     return {
         id: SumSite(id, "a plan", rules, Unsigned(), HeldVault()) for id in sorted(ids)
     }
+
+
+@contextmanager
+def masks_of(zero: bool) -> Iterator[None]:
+    """Let all masks be zero: the same sums of the same integers, for all to see."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (site_masks, unmasking) if zero else ():
+            for name in ("add_mask", "subtract_mask"):
+                patch.setattr(module, name, lambda total, key: None)
+        yield
 
 
 @dataclass

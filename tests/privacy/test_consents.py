@@ -221,7 +221,15 @@ class Conspiracy:
 
 @pytest.mark.parametrize(
     ("num", "rules"),
-    [(4, Rules()), (5, Rules()), (7, Rules()), (10, Rules()), (6, HALF), (10, HALF)],
+    [
+        (4, Rules()),
+        (5, Rules()),
+        (7, Rules()),
+        (10, Rules()),
+        (5, HALF),
+        (6, HALF),
+        (10, HALF),
+    ],
 )
 def test_so_many_conspiring_sites_as_the_rules_say_open_two_sets_and_no_fewer(
     num: int, rules: Rules

@@ -17,7 +17,7 @@ from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.privacy.fixed_point import to_fixed, zeros
 from fedsemi.privacy.groups import Deal
 from fedsemi.privacy.identity import Unsigned
-from fedsemi.privacy.letters import Consents, Dealt, Opened, Survivors
+from fedsemi.privacy.letters import Account, Consents, Opened, Survivors
 from fedsemi.privacy.masked import Masked
 from fedsemi.privacy.rules import Rules
 from fedsemi.privacy.server import SumSession
@@ -29,7 +29,7 @@ from fedsemi.server.guard import Guard
 from fedsemi.server.rounds import run
 from fedsemi.weights import digest
 
-from .played import BOUND, NONCE, Played, refused, sites_of
+from .played import BOUND, NONCE, Played, masks_of, refused, sites_of
 from .played import STEPS as PLAYED_STEPS
 from .test_masked import NAMES, Drift, Losing, _clients, _terms
 from .test_what_the_server_sees import UNLIKELY, _p_values
@@ -201,8 +201,8 @@ class Liar(Drift):
         return update, kept
 
 
-def terms(masks: bool = True, groups: int = 3) -> Any:
-    return replace(_terms(masks, groups=groups), clip=100.0)
+def terms(groups: int = 3) -> Any:
+    return _terms(groups=groups)
 
 
 def started(method: Masked, clients: Any) -> Any:
@@ -213,9 +213,9 @@ def started(method: Masked, clients: Any) -> Any:
 def played(
     lost=None, masks=True, groups=3, guard=ON, drift=Drift, rounds=2, state=None
 ):
-    method, clients = Masked(drift(), terms(masks, groups)), _clients(9)
+    method, clients = Masked(drift(), terms(groups)), _clients(9)
     gate = Gate(guard, method.statistics, sees_models=False)
-    with InProcess(method, clients) as inner:
+    with InProcess(method, clients) as inner, masks_of(zero=not masks):
         begun = state or started(method, clients)
         if state is not None:
             inner.restore({c.id: {"visits": torch.ones(1)} for c in clients})
@@ -240,7 +240,7 @@ def test_groups_change_no_bit_where_nothing_is_cut() -> None:
     st.sampled_from([Drift, Liar]),
 )
 def test_masked_has_the_bits_of_unmasked_in_groups_whoever_is_lost(lost, drift) -> None:
-    masked = played(lost, masks=True, drift=drift)
+    masked = played(lost, drift=drift)
     plain = played(lost, masks=False, drift=drift)
     for a, b in zip(masked, plain, strict=True):
         assert digest(a.state.weights) == digest(b.state.weights)
@@ -319,7 +319,7 @@ def test_a_site_that_is_told_another_group_than_the_plans_refuses() -> None:
             updates.append(update)
         state = method.aggregate(state, updates)
     task = next(task for task in method.plan(state) if task.client == 3)
-    told = read(Dealt, task.broadcast[LETTER])
+    told = read(Account, task.broadcast[LETTER])
     assert 3 in told.group and len(told.group) == 3
     alone = told.model_copy(update={"group": (3,)})
     swapped = replace(task, broadcast={LETTER: as_tensor(alone)})

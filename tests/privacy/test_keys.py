@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fedsemi.errors import ProtocolError
+from fedsemi.privacy import keys
 from fedsemi.privacy.keys import (
     agreed,
     commitment,
@@ -17,6 +18,7 @@ from fedsemi.privacy.keys import (
     told,
     unsealed,
 )
+from fedsemi.privacy.parameters import PROTOCOL
 
 # RFC 7748, section 5.2: scalar, point, product.
 PRODUCTS = (
@@ -52,16 +54,21 @@ def test_two_sides_agree_as_in_the_standard() -> None:
     assert agreed(BOB, bytes.fromhex(ALICE_PUBLIC)).hex() == BOTH
 
 
-def test_a_derived_key_is_that_of_the_standard() -> None:
-    # RFC 5869, test case 1 (SHA-256), with its own info in place of ours: the same
-    # function of the package, which we call with salt and info in these places.
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+def test_a_derived_key_is_that_of_the_standard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # RFC 5869, test case 1 (SHA-256): our keys are its first 32 bytes, if salt and info
+    # stand where they should. Its info is no text of ours, so that it is put in place.
+    purpose = []
 
-    salt = bytes(range(13))
-    info = bytes(range(0xF0, 0xFA))
-    found = HKDF(SHA256(), 42, salt, info).derive(b"\x0b" * 22).hex()
-    assert found.startswith("3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56")
+    def info(*parts: bytes | str | int) -> bytes:
+        purpose.append(parts)
+        return bytes(range(0xF0, 0xFA))
+
+    monkeypatch.setattr(keys, "told", info)
+    found = derived(b"\x0b" * 22, bytes(range(13)), "seal", 4, 9).hex()
+    assert found == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
+    assert purpose == [(PROTOCOL, "seal", 4, 9)]
 
 
 @pytest.mark.parametrize("public", [bytes(32), (1).to_bytes(32, "little"), b"short"])

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -20,11 +21,12 @@ from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import Answer, ClientInfo, Task, Update, public
 from fedsemi.method import Method
 from fedsemi.privacy.at_site import Terms, shortened
+from fedsemi.privacy.fixed_point import to_fixed
 from fedsemi.privacy.identity import Unsigned
-from fedsemi.privacy.letters import Totals
+from fedsemi.privacy.letters import Account, Claimed
 from fedsemi.privacy.masked import Masked
 from fedsemi.privacy.rules import Rules
-from fedsemi.privacy.steps import STEPS, as_tensor
+from fedsemi.privacy.steps import LETTER, STEPS, as_tensor, read
 from fedsemi.privacy.vault import HeldVault
 from fedsemi.runs.reading import record_of
 from fedsemi.runs.state_codec import decode, encode
@@ -37,7 +39,8 @@ from fedsemi.simulation.run import run_simulation
 from fedsemi.sums import Sums
 from fedsemi.weights import digest
 
-from .played import refused
+from .played import masks_of, refused
+from .signed import enrolled
 
 NAMES = [step.name for step in STEPS]
 PLAIN_WARM_UP = {"masked": True, "plain_warm_up": True}
@@ -97,17 +100,20 @@ def _clients(num: int) -> list[Client]:
     ]
 
 
-def _terms(masks: bool = True, **rules: Any) -> Terms:
-    return Terms("a plan", Rules(**rules), clip=100.0, masks=masks)
+def _terms(**rules: Any) -> Terms:
+    return Terms("a plan", Rules(**rules), clip=100.0)
 
 
 def _played(
-    lost: Mapping[tuple[int, int], int], masks: bool, rounds: int = 2, num: int = 6
+    lost: Mapping[tuple[int, int], int],
+    masks: bool = True,
+    rounds: int = 2,
+    num: int = 6,
 ):
-    method = Masked(Drift(), _terms(masks))
+    method = Masked(Drift(), _terms())
     clients = _clients(num)
     gate = Gate(statistics=method.statistics, sees_models=False)
-    with InProcess(method, clients) as inner:
+    with InProcess(method, clients) as inner, masks_of(zero=not masks):
         engine = Losing(inner, lost)
         weights = {"x": torch.zeros(3), "n": torch.tensor(0)}
         state = method.init(weights, [c.info for c in clients], 7)
@@ -117,7 +123,7 @@ def _played(
 
 
 def test_a_round_moves_the_model_by_the_mean_step() -> None:
-    done, *_ = _played({}, masks=True, rounds=1)
+    done, *_ = _played({}, rounds=1)
     # Labels 1 to 6 of clients 0 to 5: the mean of k / 8 is (0+2+6+12+20+30) / 21 / 8.
     x = done[0].state.weights["x"]
     assert x.tolist() == pytest.approx([70 / 21 / 8, -1, 1], abs=1e-6)
@@ -125,13 +131,13 @@ def test_a_round_moves_the_model_by_the_mean_step() -> None:
 
 
 def test_counters_stay_and_no_share_is_known() -> None:
-    done, *_ = _played({}, masks=True, rounds=1)
+    done, *_ = _played({}, rounds=1)
     assert int(done[0].state.weights["n"]) == 0
     assert done[0].state.contributions == {}
 
 
 def test_memories_are_those_of_the_method_once_a_round_is_over() -> None:
-    _, _, memories = _played({}, masks=True)
+    _, _, memories = _played({})
     assert all(memory.keys() == {"visits"} for memory in memories.values())
     assert all(float(memory["visits"]) == 2 for memory in memories.values())
 
@@ -145,7 +151,7 @@ def test_memories_are_those_of_the_method_once_a_round_is_over() -> None:
     )
 )
 def test_masked_has_the_bits_of_unmasked_whoever_is_lost_whenever(lost) -> None:
-    masked, seen, _ = _played(lost, masks=True)
+    masked, seen, _ = _played(lost)
     plain, *_ = _played(lost, masks=False)
     for a, b in zip(masked, plain, strict=True):
         assert digest(a.state.weights) == digest(b.state.weights)
@@ -156,7 +162,7 @@ def test_masked_has_the_bits_of_unmasked_whoever_is_lost_whenever(lost) -> None:
 @pytest.mark.parametrize("step", range(1, len(STEPS)))
 def test_a_round_with_too_few_is_skipped_and_the_next_one_goes_on(step: int) -> None:
     lost = {(0, client): step for client in (0, 1)}  # 4 of 6, and 5 are needed
-    done, *_ = _played(lost, masks=True)
+    done, *_ = _played(lost)
     assert [each.skipped for each in done] == [True, False]
     assert torch.equal(done[0].state.weights["x"], torch.zeros(3))
     assert [notice.code for notice in done[0].notices] == ["FS6004"]
@@ -164,7 +170,7 @@ def test_a_round_with_too_few_is_skipped_and_the_next_one_goes_on(step: int) -> 
 
 
 def test_a_site_lost_between_the_sums_leaves_its_share_with_the_old_model() -> None:
-    done, *_ = _played({(0, 5): NAMES.index("model")}, masks=True, rounds=1)
+    done, *_ = _played({(0, 5): NAMES.index("model")}, rounds=1)
     # Client 5 has 6 of 21 labels: the others' 15 / 21 move the model.
     x = done[0].state.weights["x"]
     assert x.tolist() == pytest.approx([40 / 21 / 8, -15 / 21, 15 / 21], abs=1e-6)
@@ -327,10 +333,14 @@ def test_a_site_sums_no_step_of_an_older_session() -> None:
         method.train(ask, client, mixed)
 
 
-def _before_the_model(num: int = 4):
-    """Go on until the claims are opened; return how a sum of them is told to site 3."""
+def _before_the_model(num: int = 4, keys: Mapping[int, Any] | None = None):
+    """Go on until the claims are opened; return how site 3 is told another sum.
+
+    For that the claims of site 0 are changed on their way.
+    """
     method, clients = Masked(Drift(), _terms()), _clients(num)
-    sites = [method.at(Unsigned(), HeldVault()) for _ in clients]
+    who = keys or dict.fromkeys(range(num), Unsigned())
+    sites = [method.at(who[c.id], HeldVault()) for c in clients]
     memories: list[Any] = [{} for _ in clients]
     weights = {"x": torch.zeros(3), "n": torch.tensor(0)}
     state = method.init(weights, [c.info for c in clients], 7)
@@ -343,9 +353,14 @@ def _before_the_model(num: int = 4):
         state = method.aggregate(state, updates)
     (*_, task) = method.plan(state)
 
+    account = read(Account, task.broadcast[LETTER])
+    honest = np.frombuffer(account.claims[0].numbers, np.uint64)
+
     def told(total: float) -> str:
-        letter = {"letter": as_tensor(Totals.of([total]))}
-        asked = replace(task, broadcast=letter)
+        more = honest + to_fixed(np.array([total - 10]), "claims")
+        lie = account.claims[0].model_copy(update={"numbers": more.tobytes()})
+        forged = account.model_copy(update={"claims": {**account.claims, 0: lie}})
+        asked = replace(task, broadcast={LETTER: as_tensor(forged)})
         return refused(sites[3].train, asked, clients[3], memories[3])
 
     return told
@@ -361,8 +376,23 @@ def test_no_search_with_sums_of_claims_finds_what_a_site_claims() -> None:
     assert [lied_to(each) for each in (3.5, 5.0, 10.0)] == ["FS6005"] * 3
 
 
+def test_no_server_tells_sites_that_sign_another_sum_than_theirs() -> None:
+    """With a sum of 1e6 the steps of all but a chosen one would be nothing."""
+    for total, code in ((10.0, ""), (1e6, "FS6030"), (10.5, "FS6030")):
+        assert _before_the_model(keys=enrolled(range(4)))(total) == code
+
+
+def test_fewer_than_three_sites_with_unlabeled_images_are_refused_at_once() -> None:
+    content = _content("fedavg-semi", PLAIN_WARM_UP)
+    content["partition"] = {"num_clients": 3}
+    with pytest.raises(ConfigError, match=r"FS6031 fedavg-semi.*2 of 3.*3 are needed"):
+        build(make_experiment(content))
+    content["stages"][1]["method"] = "fedavg"  # sums no claims of theirs apart
+    build(make_experiment(content))
+
+
 def test_a_state_between_rounds_is_saved_and_read_again() -> None:
-    (done,), *_ = _played({}, masks=True, rounds=1)
+    (done,), *_ = _played({}, rounds=1)
     tensors: dict[str, torch.Tensor] = {}
     tree = encode(done.state, tensors)
     again = decode(tree, tensors, done.state)
@@ -380,7 +410,7 @@ def test_what_a_labeled_site_finds_still_judges_the_model_that_went_out() -> Non
     infos = [ClientInfo(0, 5, 0), ClientInfo(1, 0, 9)]
     weights = {"x": torch.zeros(3), "n": torch.tensor(0)}
     tasks = [Task(i, 0, weights) for i in (0, 1)]
-    told = {"claims": torch.ones(1, dtype=torch.int64)}
+    told = {"claims": as_tensor(Claimed(numbers=bytes(8), signature=b""))}
     answers = [Update(i, 0, {}, 0, 0, statistics=told) for i in (0, 1)]
     check = gate.check(tasks, answers, infos, gate_state())
     # The site's counts are those of the register, without which it could not judge.

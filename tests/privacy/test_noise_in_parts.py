@@ -16,21 +16,22 @@ from fedsemi.server.rounds import run
 from fedsemi.simulation.build import build
 from fedsemi.simulation.run import run_simulation
 
+from .played import masks_of
 from .test_masked import Drift, Losing, _clients
 
 CLIP, NOISE = 2.0, 3.0
 RULES = Rules()
 
 
-def terms(masks: bool = True, secret: bytes = b"") -> Terms:
-    return Terms("a plan", RULES, CLIP, masks, NOISE, secret)
+def terms(secret: bytes = b"") -> Terms:
+    return Terms("a plan", RULES, CLIP, NOISE, secret)
 
 
 def played(lost, masks=True, secret=b"", num=6):
     """Play one round; return how far the model moved."""
-    method, clients = Masked(Drift(), terms(masks, secret)), _clients(num)
+    method, clients = Masked(Drift(), terms(secret)), _clients(num)
     gate = Gate(statistics=method.statistics, sees_models=False)
-    with InProcess(method, clients) as inner:
+    with InProcess(method, clients) as inner, masks_of(zero=not masks):
         weights = {"x": torch.zeros(3), "n": torch.tensor(0)}
         state = method.init(weights, [c.info for c in clients], 7)
         (done,) = run(method, Losing(inner, lost), state, 1, gate)

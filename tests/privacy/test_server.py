@@ -10,11 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedsemi.errors import ProtocolError
+from fedsemi.privacy import shamir
 from fedsemi.privacy.letters import Opened
+from fedsemi.privacy.recovery import Recovery
 from fedsemi.privacy.rules import Rules
 from fedsemi.privacy.server import SumSession
+from fedsemi.privacy.site import SumSite
+from fedsemi.privacy.vault import HeldVault
 
 from .played import STEPS, Played, sites_of
+from .signed import enrolled, sites_with
 
 VALUES = {
     "claims": {id: [float(id), 1.0] for id in range(10)},
@@ -76,6 +81,58 @@ def test_one_site_that_opens_with_garbage_is_found_and_done_without(
     monkeypatch.setattr(SumSession, "opened", garbled)
     played = Played(sites_of(range(10)), VALUES).run()
     assert played.sums["claims"] == [45.0, 10.0]
+
+
+def test_as_many_wrong_shares_as_there_are_to_spare_are_done_without_wherever(
+    monkeypatch,
+) -> None:
+    """Ten sites, seven needed: three may lie, and need not be neighbors."""
+    opened = SumSession.opened
+    for liars in ((0, 5), (0, 3, 6), (1, 4, 9)):
+
+        def garbled(self, phase, found, bound, liars=liars):
+            bad = {id: b"\x05" * 33 for id in found[3].own}
+            lies = {id: Opened(own=bad, pair={}) for id in liars}
+            return opened(self, phase, found | lies, bound)
+
+        monkeypatch.setattr(SumSession, "opened", garbled)
+        played = Played(sites_of(range(10)), VALUES).run()
+        assert played.sums["claims"] == [45.0, 10.0]
+
+
+def test_five_liars_of_a_hundred_are_found_and_asked_last_the_next_time() -> None:
+    recovery, tried = Recovery(67), []
+    for secret in (b"\x11" * 32, b"\x22" * 32):
+        shares = shamir.split(int.from_bytes(secret, "big"), range(1, 101), 67)
+        told = {x - 1: value.to_bytes(33, "big") for x, value in shares.items()}
+        told |= dict.fromkeys((0, 7, 31, 50, 66), b"\x05" * 33)
+        tries: list[bool] = []
+
+        def fits(each: bytes, due=secret, tries=tries) -> bool:
+            tries.append(each == due)
+            return each == due
+
+        assert recovery.secret(told, fits) == secret
+        tried.append(len(tries))
+    assert tried[1] == 1 < tried[0]
+
+
+def test_adverts_that_no_site_would_believe_stop_nobody_else() -> None:
+    keys = enrolled(range(7))
+    sites = sites_with(keys)
+    session = SumSession(Rules(), "a plan", 0, b"\x07" * 32)
+    adverts = {i: site.begin(0, session.nonce, bytes(32)) for i, site in sites.items()}
+    # One is not signed, one signed for another session, one by nobody; two share a key.
+    adverts[1] = adverts[1].model_copy(update={"signature": b"forged"})
+    adverts[2] = sites_with(keys)[2].begin(1, session.nonce, bytes(32))
+    adverts[3] = adverts[3].model_copy(update={"signer": b"", "signature": b""})
+    roster = session.with_adverts(adverts).roster
+    assert [advert.site for advert in roster.adverts] == [0, 4, 5, 6]
+    assert sites[0].share(0, roster).sealed.keys() == {4, 5, 6}
+    twin = SumSite(6, "a plan", Rules(), keys[5], HeldVault())
+    adverts[6] = twin.begin(0, session.nonce, bytes(32))
+    with pytest.raises(ProtocolError, match="FS6004"):
+        session.with_adverts(adverts)  # two are left
 
 
 def test_garbage_without_a_share_to_spare_is_an_error_and_no_wrong_sum(

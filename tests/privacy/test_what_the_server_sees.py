@@ -22,12 +22,12 @@ UNLIKELY = 1e-6
 """Of a p-value: some hundred of them are looked at."""
 
 
-def _played(claims: Any, model: Any) -> Played:
+def _played(claims: Any, model: Any, **lost: Any) -> Played:
     values = {
         "claims": {id: np.full(64, claims(id)) for id in range(SITES)},
         "model": {id: np.full(NUMBERS, model(id)) for id in range(SITES)},
     }
-    return Played(sites_of(range(SITES)), values).run()
+    return Played(sites_of(range(SITES)), values, **lost).run()
 
 
 def _masked(played: Played, phase: str) -> dict[int, Any]:
@@ -135,8 +135,15 @@ def _add(total: Any, key: int) -> None:
 
 
 def test_what_sites_open_is_of_each_other_site_one_secret_only() -> None:
-    played = _played(lambda id: 1.0, lambda id: 0.0)
-    for step, _, answer in played.seen:
-        if step.startswith("open"):
-            assert isinstance(answer, Opened)
-            assert not answer.own.keys() & answer.pair.keys()
+    """Site 4 is lost before it sends its claims, or between the two sums."""
+    for step, whose in (("claims", {"claims": {4}}), ("model", {"model": {4}})):
+        played = _played(lambda id: 1.0, lambda id: 0.0, lost={4: step})
+        for phase in ("claims", "model"):
+            opened = [each for s, _, each in played.seen if s == f"open {phase}"]
+            lost = whose.get(phase, set())
+            there = set(range(SITES)) - ({4} if step == "claims" else lost)
+            assert len(opened) == len(there)
+            for answer in opened:
+                assert isinstance(answer, Opened)
+                assert answer.pair.keys() == lost
+                assert answer.own.keys() == there

@@ -25,14 +25,13 @@ from fedsemi.privacy.fixed_point import from_fixed, to_fixed
 from fedsemi.privacy.identity import Identity
 from fedsemi.privacy.keys import hashed
 from fedsemi.privacy.letters import (
+    Account,
     Begin,
     Consents,
-    Dealt,
     Envelopes,
     Letter,
     Roster,
     Survivors,
-    Totals,
 )
 from fedsemi.privacy.parameters import MOST_CLAIM
 from fedsemi.privacy.rules import Rules, require
@@ -54,8 +53,6 @@ class Terms:
     context: str
     rules: Rules
     clip: float
-    masks: bool = True
-    """Off for tests alone: the same sums of the same integers, for all to see."""
     noise: float = 0.0
     """Noise of the sum of all steps, in units of `clip`; sites add it in parts."""
     secret: bytes = field(default=b"", repr=False)
@@ -98,13 +95,19 @@ class AtSite:
         self, task: Task, client: Client, memory: Memory
     ) -> tuple[Update, Memory]:
         """Answer one step."""
-        terms = self.terms
-        site = SumSite(client.id, terms.context, terms.rules, self.identity, self.vault)
+        terms, unlabeled = self.terms, client.num_unlabeled > 0
+        me = client.id, terms.context, terms.rules, self.identity, self.vault
+        site = SumSite(*me, unlabeled=unlabeled)
         step, text = STEPS[task.group], task.broadcast[LETTER]
         if step.name == "keys":
             return self._train(site, task, client, memory)
         if step.name == "shares":
             answer: Letter = site.share(task.round, read(Roster, text))
+        elif step.name == "claims":
+            claims = self._rounded_claims(memory, site.session(task.round))
+            site.receive(task.round, read(Envelopes, text))
+            fixed, bound = to_fixed(claims.numpy(), "claims"), site.bound(task.round)
+            answer = site.claim(task.round, fixed, bound)
         elif step.answer is None:
             return self._masked(site, task, memory), memory
         elif step.name.endswith("_set"):
@@ -135,34 +138,22 @@ class AtSite:
         return answered(task, as_tensor(advert)), remembered
 
     def _masked(self, site: SumSite, task: Task, memory: Memory) -> Update:
-        """Mask the claims, or the site's part of the mean."""
-        phase, text = STEPS[task.group].phase, task.broadcast[LETTER]
+        """Mask the site's part of the mean, whose share it finds by itself."""
+        account = read(Account, task.broadcast[LETTER])
         claims = self._rounded_claims(memory, site.session(task.round))
-        if phase == "claims":
-            site.receive(task.round, read(Envelopes, text))
-            numbers, bound = claims.numpy(), site.bound(task.round)
-        else:
-            totals = self._told(site, task.round, text)
-            bound = bound_with(site.bound(task.round), totals)
-            site.hear(task.round, bound)
-            sums = torch.tensor(totals.values(), dtype=torch.float64)
-            num = len(site.among(task.round, "claims"))
-            share = self._sums.share(claims, sums, task.round, num)
-            step = share * memory[_STEP].double().numpy()
-            numbers = self.terms.part(step, site.num_sites(task.round), task.seed)
-            if self.terms.rules.grouped:
-                numbers = np.append(numbers, share)
-        whole = to_fixed(numbers, phase)
-        masked = site.mask(task.round, phase, whole, bound)
-        return answered(task, to_tensor(masked if self.terms.masks else whole))
-
-    def _told(self, site: SumSite, round: int, text: Tensor) -> Totals:
-        """Read the sums of claims, and in groups whether ours is the plan's."""
-        if not self.terms.rules.grouped:
-            return read(Totals, text)
-        dealt = read(Dealt, text)
-        require(dealt.group == site.group(round), "the group is not the plan's")
-        return dealt
+        dealt = account.group == site.group(task.round)
+        require(dealt, "the group is not the plan's")
+        totals = site.total(task.round, account, len(claims))
+        bound = bound_with(site.bound(task.round), totals)
+        site.hear(task.round, bound)
+        sums, num = torch.from_numpy(totals), len(account.claims)
+        share = self._sums.share(claims, sums, task.round, num)
+        step = share * memory[_STEP].double().numpy()
+        numbers = self.terms.part(step, site.num_sites(task.round), task.seed)
+        if self.terms.rules.grouped:
+            numbers = np.append(numbers, share)
+        masked = site.mask(task.round, "model", to_fixed(numbers, "model"), bound)
+        return answered(task, to_tensor(masked))
 
     def _rounded_claims(self, memory: Memory, session: bytes) -> Tensor:
         """Return the claims as they are summed, so that nobody's exceed the sum.
@@ -202,9 +193,9 @@ def bound_of(weights: Weights, told: Mapping[str, Tensor]) -> bytes:
     return hashed(digest(weights), digest(told))
 
 
-def bound_with(bound: bytes, totals: Totals) -> bytes:
+def bound_with(bound: bytes, totals: NDArray[np.float64]) -> bytes:
     """Hash it together with the sums of the claims."""
-    return hashed(bound, totals.text)
+    return hashed(bound, totals.tobytes())
 
 
 def flat(weights: Weights) -> NDArray[np.float32]:

@@ -12,7 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fedsemi.errors import ProtocolError
 from fedsemi.privacy.keys import hashed, numbers, told
-from fedsemi.privacy.parameters import MOST_SITES, PROTOCOL, Phase
+from fedsemi.privacy.parameters import (
+    MOST_CLAIM_BYTES,
+    MOST_SITES,
+    PROTOCOL,
+    Phase,
+)
 
 SiteId = Annotated[int, Field(ge=0, lt=2**31)]
 Key = Annotated[bytes, Field(min_length=32, max_length=32)]
@@ -66,6 +71,8 @@ class Advert(Letter):
     """For the masks that two sites share, one key for each sum."""
     own: tuple[Key, Key]
     """Commitments to the seeds of the site's own masks."""
+    unlabeled: bool
+    """Whether the site has unlabeled images, so that its claims hide others'."""
     signer: Annotated[bytes, Field(max_length=1000)] = b""
     """The public key that the site is enrolled with; empty in a simulation."""
     signature: Signature = b""
@@ -73,7 +80,8 @@ class Advert(Letter):
     def signed_text(self, session: bytes) -> bytes:
         """Return what the signature is of."""
         parts = (self.seal, *self.pair, *self.own, self.signer)
-        return told(PROTOCOL, "advert", session, self.site, *parts)
+        me = self.site, int(self.unlabeled)
+        return told(PROTOCOL, "advert", session, *me, *parts)
 
 
 class Roster(Letter):
@@ -81,12 +89,25 @@ class Roster(Letter):
 
     adverts: Annotated[tuple[Advert, ...], Field(max_length=MOST_SITES)]
 
+    @property
+    def unlabeled(self) -> set[int]:
+        """Which sites have unlabeled images."""
+        return {advert.site for advert in self.adverts if advert.unlabeled}
+
 
 class Envelopes(Letter):
     """A site's answer: its shares, sealed for each of the others; and back to them."""
 
     sealed: dict[SiteId, Sealed]
     """By the other site: in the answer by receiver, in the letter by sender."""
+
+
+class Claimed(Letter):
+    """A site's answer: its masked claims, which nobody can change on their way."""
+
+    numbers: Annotated[bytes, Field(max_length=MOST_CLAIM_BYTES)]
+    """Integers of eight bytes, the lowest first."""
+    signature: Signature
 
 
 class Survivors(Letter):
@@ -116,29 +137,29 @@ class Opened(Letter):
     """Of those who were lost after they had shared their keys."""
 
 
-class Totals(Letter):
-    """To all that are left: what the claims of all sites come to."""
+class Account(Letter):
+    """To all that are left: how the sum of the claims came about, for each to check.
 
-    text: str
-    """Numbers in hexadecimal, exact, separated by blanks."""
+    It holds what the server was given to open that sum, and nothing else: who adds up
+    the masked claims and takes these masks off has the sum over all sites.
+    """
 
-    @classmethod
-    def of(cls, values: list[float]) -> Self:
-        """Write numbers."""
-        return cls(text=" ".join(value.hex() for value in values))
-
-    def values(self) -> list[float]:
-        """Read them."""
-        try:
-            return [float.fromhex(part) for part in self.text.split()]
-        except (ValueError, OverflowError):
-            raise ProtocolError("totals are no numbers", code="FS6010") from None
+    claims: dict[SiteId, Claimed]
+    """Of those whose claims are summed."""
+    own: dict[SiteId, Key]
+    """The seeds of their own masks."""
+    pair: dict[SiteId, Key]
+    """The pair keys of those who were lost after they had shared them."""
+    group: Sites = ()
+    """With whom the receiver sums its step."""
 
 
-class Dealt(Totals):
-    """The same where steps are summed in groups: with whom the receiver sums."""
-
-    group: Sites
+def claims_text(
+    session: bytes, site: int, roster: Roster, among: tuple[int, ...], claims: bytes
+) -> bytes:
+    """Return what a site signs of its masked claims."""
+    parts = hashed(roster.written()), numbers(among), claims
+    return told(PROTOCOL, "claims", session, site, *parts)
 
 
 def consent_text(

@@ -22,25 +22,24 @@ from fedsemi.errors import ConfigError, ProtocolError, RoundFailed
 from fedsemi.messages import ClientInfo, Memory, Task, Update, Weights
 from fedsemi.method import Method, Statistic, WrappedMethod
 from fedsemi.privacy.at_site import OWN, AtSite, Terms, bound_of, bound_with
-from fedsemi.privacy.fixed_point import NO_NUMBER, check_room, from_fixed
+from fedsemi.privacy.fixed_point import NO_NUMBER, check_room
 from fedsemi.privacy.held import HELD, held, held_in
 from fedsemi.privacy.identity import Identity, Unsigned
 from fedsemi.privacy.keys import hashed
 from fedsemi.privacy.letters import (
     Advert,
     Begin,
+    Claimed,
     Consent,
     Envelopes,
     Opened,
-    Totals,
 )
 from fedsemi.privacy.model_sum import check_own_sums, moved, num_floats, vars_of
-from fedsemi.privacy.parameters import MOST_CLAIM, Phase
+from fedsemi.privacy.parameters import LEAST_UNLABELED, MOST_CLAIM, Phase
 from fedsemi.privacy.questions import asked, group_sums
 from fedsemi.privacy.server import SumSession
 from fedsemi.privacy.steps import (
     LETTER,
-    MOST_NUMBERS,
     STEPS,
     as_tensor,
     read,
@@ -88,8 +87,10 @@ class Masked(WrappedMethod[MaskedState]):
     def __init__(self, method: Method[Any], terms: Terms) -> None:
         super().__init__(method)
         check_own_sums(method)
-        method.as_sums()  # or say why not, before anything runs
-        self.terms = terms
+        sums = method.as_sums()  # or say why not, before anything runs
+        least = LEAST_UNLABELED if sums.num_unlabeled else 0
+        rules = replace(terms.rules, least_unlabeled=least)
+        self.terms = replace(terms, rules=rules)
         self._identity: Identity = Unsigned()
         self._vault: Vault | None = None
         # Of this process: a server that starts again begins with other sessions.
@@ -114,7 +115,7 @@ class Masked(WrappedMethod[MaskedState]):
     @property
     def statistics(self) -> Mapping[str, Statistic]:
         """What sites answer, step by step."""
-        return statistics_of({"claims": self.sums.num_claims, "model": MOST_NUMBERS})
+        return statistics_of(self.sums.num_claims)
 
     @property
     def questions(self) -> int:
@@ -143,13 +144,13 @@ class Masked(WrappedMethod[MaskedState]):
                 replace(task, broadcast={**task.broadcast, LETTER: begin})
                 for task in self.method.plan(state)
             ]
-        infos, totals = {client.id: client for client in state.clients}, state.totals
+        infos = {client.id: client for client in state.clients}
         return [
             replace(
                 state.task(infos[id], state.step, **{LETTER: as_tensor(letter)}),
                 weights=_NO_MODEL,
             )
-            for id, letter in asked(state.session, STEPS[state.step], totals).items()
+            for id, letter in asked(state.session, STEPS[state.step]).items()
         ]
 
     def train(
@@ -205,10 +206,15 @@ class Masked(WrappedMethod[MaskedState]):
         if step.name == "shares":
             sealed = {id: read(Envelopes, text) for id, text in found.items()}
             return replace(following, session=session.with_envelopes(sealed))
+        if step.name == "claims":
+            claimed = {id: read(Claimed, text) for id, text in found.items()}
+            session = session.with_claims(claimed, self.sums.num_claims)
+            return replace(following, session=session)
         if step.answer is None:
-            size = self._size(state, step.phase)
-            numbers = {id: to_integers(t, step.phase) for id, t in found.items()}
-            session = session.with_numbers(step.phase, numbers, size)
+            # In groups the share comes with the step, whose mean length is compared.
+            size = num_floats(state.whole) + self.terms.rules.grouped
+            numbers = {id: to_integers(t, "model") for id, t in found.items()}
+            session = session.with_numbers("model", numbers, size)
             return replace(following, session=session)
         if step.answer is Consent:
             signed = {id: read(Consent, text).signature for id, text in found.items()}
@@ -216,11 +222,8 @@ class Masked(WrappedMethod[MaskedState]):
         opened = {id: read(Opened, text) for id, text in found.items()}
         sums = self._opened(state, session, step.phase, opened)
         if step.phase == "claims":
-            totals = Totals.of(sums[0].tolist())
-            ready = tuple(session.helpers("claims", opened))
-            return replace(
-                following, session=replace(session, helped=ready), totals=totals
-            )
+            session = session.accounted(opened)
+            return replace(following, session=session, totals=sums[0])
         if self.terms.rules.grouped:
             return replace(state, sums=group_sums(session, sums))
         return self._moved(state, sums[0])
@@ -232,10 +235,6 @@ class Masked(WrappedMethod[MaskedState]):
         phase: Phase,
         opened: Mapping[int, Opened],
     ) -> Mapping[int, NDArray[np.float64]]:
-        if not self.terms.masks:
-            session.helpers(phase, opened)
-            bare = session.masked[phase].items()
-            return {place: from_fixed(total, phase) for place, total in bare}
         (first, *_) = self.method.plan(state)
         bound = bound_of(state.whole, first.broadcast)
         if phase == "model":
@@ -247,12 +246,6 @@ class Masked(WrappedMethod[MaskedState]):
         weights = moved(state.whole, sums)
         closed = replace(state, session=None, step=0, totals=None, sums=())
         return closed.advanced(weights, (), torch.empty(0))
-
-    def _size(self, state: MaskedState, phase: Phase) -> int:
-        if phase == "claims":
-            return self.sums.num_claims
-        # In groups the share comes with the step, whose mean length is compared.
-        return num_floats(state.whole) + self.terms.rules.grouped
 
     def _nonce(self, state: MaskedState) -> bytes:
         return hashed(self._salt, self.terms.context, state.round)
@@ -269,7 +262,20 @@ class Masked(WrappedMethod[MaskedState]):
                 code="FS6011",
             )
         self.terms.rules.check_company(num)
+        self._check_unlabeled(state)
         self._check_room(num)
+
+    def _check_unlabeled(self, state: MaskedState) -> None:
+        least = self.terms.rules.least_unlabeled
+        num = sum(client.num_unlabeled > 0 for client in state.clients)
+        if num < least:
+            raise ConfigError(
+                f"{self.name} sums what sites claim for their unlabeled images, and "
+                f"{num} of {len(state.clients)} have any: {least} are needed for the "
+                "sum to hide one's; let more sites take part, or leave "
+                "privacy.masked out",
+                code="FS6031",
+            )
 
     def _check_room(self, num: int) -> None:
         check_room(self.terms.most_sum(num), num, "model")

@@ -23,7 +23,13 @@ a hundred sites' sums fit in; the model's are as many bytes masked as plain."""
 
 MOST_CLAIM = 2.0**24
 """Largest single claim, e.g. a number of images."""
+MOST_CLAIM_BYTES = 8 * 100_001
+"""Of a site's claims: one number for its labels, and one for each class."""
 MOST_SITES = 1000
+LEAST_UNLABELED = 3
+"""Sites with unlabeled images in a sum of claims to them: of one it would be its r."""
+MOST_TRIES = 1000
+"""Choices of shares to find a secret with, where some of them are wrong."""
 MOST_ATTEMPTS = 3
 """Times that a site begins the same round, e.g. for a coordinator that restarted."""
 

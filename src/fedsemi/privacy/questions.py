@@ -7,26 +7,20 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from fedsemi.privacy.letters import Consent, Dealt, Letter, Totals
+from fedsemi.privacy.letters import Consent, Letter
 from fedsemi.privacy.server import SumSession
 from fedsemi.privacy.steps import Step
 from fedsemi.state import GroupSum
 
 
-def asked(session: SumSession, step: Step, totals: Totals) -> dict[int, Letter]:
-    """Say who is asked, and what each is told.
-
-    Args:
-        session: The sums as far as they have come.
-        step: Which question it is; the first one needs no session.
-        totals: What the claims came to, once they are opened.
-    """
+def asked(session: SumSession, step: Step) -> dict[int, Letter]:
+    """Say who is asked, and what each is told; the first step needs no session."""
     if step.name == "shares":
         return {advert.site: session.roster for advert in session.roster.adverts}
     if step.name == "claims":
         return {id: session.envelopes_for(id) for id in session.among["claims"]}
     if step.name == "model":
-        return _told_totals(session, totals)
+        return _told_account(session)
     if step.answer is Consent:
         survivors = session.survivors_of(step.phase)
         return dict.fromkeys(session.heard[step.phase], survivors)
@@ -34,16 +28,15 @@ def asked(session: SumSession, step: Step, totals: Totals) -> dict[int, Letter]:
     return dict.fromkeys(consents.signatures, consents)
 
 
-def _told_totals(session: SumSession, totals: Totals) -> dict[int, Letter]:
-    """Tell what the claims came to, and in groups with whom a site sums its step.
+def _told_account(session: SumSession) -> dict[int, Letter]:
+    """Tell how the sum of claims came about, and with whom a site sums its step.
 
-    There only those are asked who have seen that the others agree on the set.
+    In groups only those are asked who have seen that the others agree on the set.
     """
-    if not session.rules.grouped:
-        return dict.fromkeys(session.consents["claims"].signatures, totals)
-    deal = session.deal("model")
+    grouped, deal = session.rules.grouped, session.deal("model")
+    ids = session.helped if grouped else session.consents["claims"].signatures
     return {
-        id: Dealt(text=totals.text, group=deal.of_site(id)) for id in session.helped
+        id: session.account.model_copy(update={"group": deal.of_site(id)}) for id in ids
     }
 
 

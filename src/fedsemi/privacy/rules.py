@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from fedsemi.errors import ConfigError, ProtocolError
@@ -17,6 +18,8 @@ class Rules:
     """More than this part of those that made keys must help to open a sum."""
     groups: int = 1
     """Most groups in which steps are summed, each of `least_sites` or more."""
+    least_unlabeled: int = 0
+    """Fewest sites with unlabeled images, where claims to these are summed."""
 
     def __post_init__(self) -> None:
         if self.least_sites < 3 or not 0.5 <= self.threshold < 1 or self.groups < 1:
@@ -55,6 +58,16 @@ class Rules:
                 f"of privacy.least_sites = {self.least_sites}, and {num_sites} take "
                 "part; leave it out, or let more sites take part",
                 code="FS6020",
+            )
+
+    def check_unlabeled(self, sites: Collection[int], unlabeled: set[int]) -> None:
+        """Refuse to sum the claims of so few that a sum is nearly one site's."""
+        num = len(unlabeled.intersection(sites))
+        if num < self.least_unlabeled:
+            raise ProtocolError(
+                f"a masked sum over the unlabeled images of {num} sites is refused: "
+                f"{self.least_unlabeled} are needed",
+                code="FS6031",
             )
 
     def check(self, num_left: int, num_sites: int) -> None:

@@ -6,7 +6,7 @@ with it; an answer that does not fit is left out, as if its site were lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -14,27 +14,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedsemi.errors import ProtocolError
-from fedsemi.privacy import shamir
+from fedsemi.privacy.accounts import as_integers
+from fedsemi.privacy.adverts import believable
 from fedsemi.privacy.fixed_point import Integers, from_fixed, zeros
 from fedsemi.privacy.groups import Deal
-from fedsemi.privacy.keys import agreed, commitment, own_key, pair_key, public_of
+from fedsemi.privacy.identity import signed
 from fedsemi.privacy.letters import (
+    Account,
     Advert,
+    Claimed,
     Consents,
     Envelopes,
     Opened,
     Roster,
     Survivors,
+    claims_text,
     session_id,
     sum_context,
 )
-from fedsemi.privacy.mask_stream import add_mask, subtract_mask
-from fedsemi.privacy.parameters import PHASES, PRIME, SECRET_BYTES, Phase
+from fedsemi.privacy.parameters import Phase
+from fedsemi.privacy.recovery import Recovery
 from fedsemi.privacy.rules import Rules
+from fedsemi.privacy.unmasking import Masks
 
 _EMPTY = Roster(adverts=())
-_ANY = bytes(range(32))
-"""A secret that is none, to try public keys with."""
+_NOTHING = Account(claims={}, own={}, pair={})
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +61,10 @@ class SumSession:
     masked: Mapping[Phase, Mapping[int, Integers]] = field(default_factory=dict)
     """Sums that are masked still, by the place of a group in the deal."""
     consents: Mapping[Phase, Consents] = field(default_factory=dict)
+    claimed: Mapping[int, Claimed] = field(default_factory=dict)
+    """Masked claims as they came, for the sites to check."""
+    account: Account = _NOTHING
+    """How the sum of claims came about, once it is opened."""
     helped: tuple[int, ...] = ()
     """Who helped to open the claims, and so saw that others agree on their set."""
 
@@ -72,13 +80,11 @@ class SumSession:
 
     def with_adverts(self, found: Mapping[int, Advert]) -> SumSession:
         """Take the keys of all that are there."""
-        adverts = tuple(
-            found[id]
-            for id in sorted(found)
-            if found[id].site == id and _usable(found[id])
-        )
-        self.rules.check(len(adverts), len(adverts))
-        return replace(self, roster=Roster(adverts=adverts))
+        roster = Roster(adverts=believable(found, self.id))
+        sites = [advert.site for advert in roster.adverts]
+        self.rules.check(len(sites), len(sites))
+        self.rules.check_unlabeled(sites, roster.unlabeled)
+        return replace(self, roster=roster)
 
     def with_envelopes(self, found: Mapping[int, Envelopes]) -> SumSession:
         """Take the sealed shares; who shared with all others takes part."""
@@ -96,6 +102,20 @@ class SumSession:
         """Collect what the others sealed for a site."""
         others = {id: e for id, e in self.envelopes.items() if id != site}
         return Envelopes(sealed={id: e.sealed[site] for id, e in others.items()})
+
+    def with_claims(self, found: Mapping[int, Claimed], size: int) -> SumSession:
+        """Add up masked claims, of those who signed them: all sites will look."""
+        among = self.among["claims"]
+        signers = {advert.site: advert.signer for advert in self.roster.adverts}
+        numbers: dict[int, Integers] = {}
+        for id in sorted(found.keys() & set(among)):
+            text = claims_text(self.id, id, self.roster, among, found[id].numbers)
+            whole = as_integers(found[id], size)
+            if whole is not None and signed(signers[id], text, found[id].signature):
+                numbers[id] = whole
+        session = self.with_numbers("claims", numbers, size)
+        self.rules.check_unlabeled(numbers, self.roster.unlabeled)
+        return replace(session, claimed={id: found[id] for id in numbers})
 
     def with_numbers(
         self, phase: Phase, found: Mapping[int, Integers], size: int
@@ -160,65 +180,54 @@ class SumSession:
     ) -> dict[int, NDArray[np.float64]]:
         """Take the masks off each group's sum; return the numbers by its place."""
         whole, deal = self.helpers(phase, found), self.deal(phase)
-        sites = set(self.survivors[phase])
+        sites, masks = set(self.survivors[phase]), self._masks(phase)
         sums = {}
         for place, total in self.masked[phase].items():
             group = deal.groups[place]
             context = sum_context(phase, self.roster, group, bound)
-            left = [site for site in group if site in sites]
-            lost = [site for site in group if site not in sites]
-            bare = self._bare(phase, total, (left, lost), whole, context)
+            bare = total.copy()
+            masks.taken_off(bare, *self._secrets(masks, group, sites, whole), context)
             sums[place] = from_fixed(bare, phase)
         return sums
 
-    def _bare(
+    def accounted(self, found: Mapping[int, Opened]) -> SumSession:
+        """Note how the sum of the claims came about, and who helped to open it."""
+        whole, sites = self.helpers("claims", found), self.survivors["claims"]
+        (group,) = self.deal("claims").groups
+        own, pair = self._secrets(self._masks("claims"), group, set(sites), whole)
+        account = Account(claims=dict(self.claimed), own=own, pair=pair)
+        return replace(self, account=account, helped=tuple(whole))
+
+    def _masks(self, phase: Phase) -> Masks:
+        return Masks(phase, self.id, self.roster)
+
+    def _secrets(
         self,
-        phase: Phase,
-        masked: Integers,
-        group: tuple[Sequence[int], Sequence[int]],
+        masks: Masks,
+        group: Sequence[int],
+        left: set[int],
         whole: Mapping[int, Opened],
-        context: bytes,
-    ) -> Integers:
-        """Take own masks of those who are left off, and pair masks with the lost."""
-        adverts = {advert.site: advert for advert in self.roster.adverts}
-        total, index = masked.copy(), PHASES.index(phase)
-        left, all_lost = group
-        for site in left:
-            shares = {id: each.own[site] for id, each in whole.items()}
-            fits = partial(self._is_seed, site, adverts[site].own[index])
-            seed = self._secret(shares, site, fits)
-            subtract_mask(total, own_key(seed, self.id, context, site))
-        for lost in all_lost:
-            shares = {id: each.pair[lost] for id, each in whole.items()}
-            fits = partial(_is_secret, adverts[lost].pair[index])
-            secret = self._secret(shares, lost, fits)
-            for site in left:
-                public = adverts[site].pair[index]
-                key = pair_key(secret, public, self.id, context, (site, lost))
-                (subtract_mask if site < lost else add_mask)(total, key)
-        return total
-
-    def _is_seed(self, site: int, due: bytes, seed: bytes) -> bool:
-        return commitment(seed, self.id, site) == due
-
-    def _secret(
-        self, shares: Mapping[int, bytes], site: int, fits: Callable[[bytes], bool]
-    ) -> bytes:
-        """Join shares; where some of them are wrong, try others in their place."""
-        helpers, needed = sorted(shares), self.needed
-        values = {id + 1: int.from_bytes(shares[id], "big") % PRIME for id in helpers}
-        for start in range(len(helpers) if len(helpers) > needed else 1):
-            chosen = (helpers + helpers)[start : start + needed]
-            weights = shamir.weights_of(tuple(id + 1 for id in chosen))
-            number = shamir.joined(values, weights)
-            if number < 2 ** (8 * SECRET_BYTES):
-                secret = number.to_bytes(SECRET_BYTES, "big")
-                if fits(secret):
-                    return secret
-        raise ProtocolError(
-            f"the masks of site {site} cannot be taken off: shares of it are wrong",
-            code="FS6007",
-        )
+    ) -> tuple[dict[int, bytes], dict[int, bytes]]:
+        """Join shares: of own masks of those who are left, pair keys of the lost."""
+        recovery = Recovery(self.needed)
+        own: dict[int, bytes] = {}
+        pair: dict[int, bytes] = {}
+        for site in group:
+            there = site in left
+            shares = {
+                id: (each.own if there else each.pair)[site]
+                for id, each in whole.items()
+            }
+            fits = partial(masks.is_own if there else masks.is_pair, site)
+            secret = recovery.secret(shares, fits)
+            if secret is None:
+                raise ProtocolError(
+                    f"the masks of site {site} cannot be taken off: shares of it are "
+                    "wrong",
+                    code="FS6007",
+                )
+            (own if there else pair)[site] = secret
+        return own, pair
 
 
 def _sum(parts: Sequence[Integers], phase: Phase, size: int) -> Integers:
@@ -226,17 +235,3 @@ def _sum(parts: Sequence[Integers], phase: Phase, size: int) -> Integers:
     for numbers in parts:
         total += numbers
     return total
-
-
-def _is_secret(due: bytes, secret: bytes) -> bool:
-    return public_of(secret) == due
-
-
-def _usable(advert: Advert) -> bool:
-    """Tell whether others could use these keys; one bad key would stop them all."""
-    try:
-        for public in (advert.seal, *advert.pair):
-            agreed(_ANY, public)
-    except ProtocolError:
-        return False
-    return True

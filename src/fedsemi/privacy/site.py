@@ -11,32 +11,34 @@ is refused, for two answers under one mask differ by what the mask should hide.
 from __future__ import annotations
 
 import hashlib
-import secrets
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fedsemi.errors import ProtocolError
+from fedsemi.privacy.accounts import as_bytes, claims_total
 from fedsemi.privacy.fixed_point import Integers
+from fedsemi.privacy.fresh import fresh_record
 from fedsemi.privacy.groups import Deal, Group
 from fedsemi.privacy.identity import Identity, check_signed, signers_of
-from fedsemi.privacy.keys import commitment, public_of, sealed, unsealed
+from fedsemi.privacy.keys import sealed, unsealed
 from fedsemi.privacy.letters import (
+    Account,
     Advert,
+    Claimed,
     Consent,
     Consents,
     Envelopes,
     Opened,
     Roster,
     Survivors,
+    claims_text,
     consent_text,
     session_id,
     sum_context,
 )
-from fedsemi.privacy.parameters import (
-    MOST_ATTEMPTS,
-    SECRET_BYTES,
-    SHARE_BYTES,
-    Phase,
-)
+from fedsemi.privacy.parameters import MOST_ATTEMPTS, SHARE_BYTES, Phase
 from fedsemi.privacy.rules import Rules, require
 from fedsemi.privacy.site_masks import masked, places_of, roster_of, split_secrets
 from fedsemi.privacy.vault import Opening, Record, Vault
@@ -52,6 +54,8 @@ class SumSite:
     rules: Rules
     identity: Identity
     vault: Vault
+    unlabeled: bool = True
+    """Whether the site has unlabeled images."""
 
     def begin(self, round: int, nonce: bytes, bound: bytes) -> Advert:
         """Make keys for a session; the same session again has the same.
@@ -72,32 +76,10 @@ class SumSite:
             "the round was begun too often, so the plan needs another seed",
         )
         self.vault.note(round, past.model_copy(update={"attempts": past.attempts + 1}))
-        fresh = [secrets.token_bytes(SECRET_BYTES) for _ in range(5)]
-        seal, pair, own = fresh[0], (fresh[1], fresh[2]), (fresh[3], fresh[4])
-        advert = Advert(
-            site=self.site,
-            seal=public_of(seal),
-            pair=(public_of(pair[0]), public_of(pair[1])),
-            own=(
-                commitment(own[0], session, self.site),
-                commitment(own[1], session, self.site),
-            ),
-            signer=self.identity.signer,
-        )
-        signature = self.identity.sign(advert.signed_text(session))
-        advert = advert.model_copy(update={"signature": signature})
-        self.vault.write(
-            Record(
-                round=round,
-                session=session,
-                bound=bound,
-                seal=seal,
-                pair=pair,
-                own=own,
-                advert=advert,
-            )
-        )
-        return advert
+        me = self.site, self.unlabeled
+        record = fresh_record(me, self.identity, round, session, bound)
+        self.vault.write(record)
+        return record.advert
 
     def share(self, round: int, roster: Roster) -> Envelopes:
         """Share the secrets of the session out to all whose keys there are."""
@@ -152,6 +134,20 @@ class SumSite:
         update = {"shares": shares, "among": {"claims": among}}
         self.vault.write(record.model_copy(update=update))
 
+    def claim(self, round: int, claims: Integers, bound: bytes) -> Claimed:
+        """Mask the claims, and sign that."""
+        numbers = as_bytes(self.mask(round, "claims", claims, bound))
+        record = self._record(round)
+        roster, among = roster_of(record), record.among["claims"]
+        text = claims_text(record.session, self.site, roster, among, numbers)
+        return Claimed(numbers=numbers, signature=self.identity.sign(text))
+
+    def total(self, round: int, account: Account, size: int) -> NDArray[np.float64]:
+        """Find what the claims come to, whatever a server says of it."""
+        record = self._record(round)
+        require("claims" in record.consents, "no set of claims was agreed on")
+        return claims_total(record, account, self.identity, size)
+
     def hear(self, round: int, bound: bytes) -> None:
         """Take in the sums of the claims: the first that come in a session, no others.
 
@@ -197,6 +193,8 @@ class SumSite:
         fits = self.site in deal.voters(sites) and set(sites) <= set(among)
         require(fits, "it, or those it masked with, are not in the set")
         deal.check(sites, self.rules, len(roster_of(record).adverts))
+        if phase == "claims":
+            self.rules.check_unlabeled(sites, roster_of(record).unlabeled)
         require(
             record.consents.get(phase, sites) == sites,
             "it agreed to another set before",
@@ -293,4 +291,5 @@ class SumSite:
         signers = [advert.signer for advert in roster.adverts if advert.signer]
         require(len(signers) == len(set(signers)), "one key stands for two sites")
         self.rules.check(len(sites), len(sites))
+        self.rules.check_unlabeled(sites, roster.unlabeled)
         check_signed(roster, record.session, self.identity)

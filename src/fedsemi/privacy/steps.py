@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,7 +12,14 @@ from torch import Tensor
 
 from fedsemi.method import Statistic
 from fedsemi.privacy.fixed_point import Integers
-from fedsemi.privacy.letters import Advert, Consent, Envelopes, Letter, Opened
+from fedsemi.privacy.letters import (
+    Advert,
+    Claimed,
+    Consent,
+    Envelopes,
+    Letter,
+    Opened,
+)
 from fedsemi.privacy.parameters import BITS, Phase
 
 L = TypeVar("L", bound=Letter)
@@ -33,14 +40,14 @@ class Step:
     name: str
     """Of the answer, among an update's statistics."""
     answer: type[Letter] | None = None
-    """What a site answers; None for masked numbers."""
+    """What a site answers; None for the masked numbers of the model."""
     phase: Phase = "claims"
 
 
 STEPS = (
     Step("keys", Advert),
     Step("shares", Envelopes),
-    Step("claims"),
+    Step("claims", Claimed),
     Step("claims_set", Consent),
     Step("claims_opened", Opened),
     Step("model", None, "model"),
@@ -73,16 +80,17 @@ def to_integers(tensor: Tensor, phase: Phase) -> Integers:
     return integers
 
 
-def statistics_of(sizes: Mapping[Phase, int]) -> dict[str, Statistic]:
-    """Declare what sites answer in all steps, given how long the sums are."""
+def statistics_of(num_claims: int) -> dict[str, Statistic]:
+    """Declare what sites answer in all steps, given how many claims each has."""
     declared = {}
     for step in STEPS:
         if step.answer is None:
             kind = _KINDS[BITS[step.phase]][0]
-            declared[step.name] = Statistic(sizes[step.phase], dtype=kind)
+            declared[step.name] = Statistic(MOST_NUMBERS, dtype=kind)
         else:
+            most = 16 * num_claims + 4000 if step.answer is Claimed else MOST_BYTES
             reads = _reader(step.answer)
-            declared[step.name] = Statistic(MOST_BYTES, dtype=torch.uint8, reads=reads)
+            declared[step.name] = Statistic(most, dtype=torch.uint8, reads=reads)
     return declared
 
 

@@ -92,8 +92,8 @@ class Vault(Protocol):
 class HeldVault:
     """A vault for a simulation: what it holds ends with the process."""
 
-    def __init__(self, record: Record | None = None) -> None:
-        self._record = record
+    def __init__(self) -> None:
+        self._record: Record | None = None
         self._past: dict[int, Past] = {}
 
     def read(self) -> Record | None:
