@@ -89,7 +89,7 @@ def test_claims_that_were_changed_on_their_way_give_no_sum(
 ) -> None:
     """A server that wants one site's step alone claims a lot for another."""
     account = opened.session.account
-    more = np.frombuffer(account.claims[site].numbers, np.uint64) + np.uint64(1 << 60)
+    more = np.frombuffer(account.claims[site].numbers, np.uint64) + np.uint64(1 << 44)
     signature = account.claims[site].signature
     lie = Claimed(numbers=more.tobytes(), signature=signature)
     claims = {**account.claims, site: lie}

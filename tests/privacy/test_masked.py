@@ -333,6 +333,23 @@ def test_a_site_sums_no_step_of_an_older_session() -> None:
         method.train(ask, client, mixed)
 
 
+def test_a_session_is_bound_to_the_model_and_to_all_that_came_with_it() -> None:
+    """Sites that were told different things would mask what does not cancel."""
+    method, (client, *_) = Masked(Drift(), _terms()), _clients(3)
+    weights = {"x": torch.zeros(3), "n": torch.tensor(0)}
+    state = method.init(weights, [c.info for c in _clients(3)], 7)
+    (task, *_) = method.plan(state)
+    site = method.at(Unsigned(), HeldVault())
+    site.train(task, client, {})
+    for changed in (
+        replace(task, weights={**weights, "x": torch.ones(3)}),
+        replace(task, broadcast={**task.broadcast, "more": torch.zeros(1)}),
+    ):
+        with pytest.raises(ProtocolError, match=r"FS6005.*another model"):
+            site.train(changed, client, {})
+    site.train(task, client, {})
+
+
 def _before_the_model(num: int = 4, keys: Mapping[int, Any] | None = None):
     """Go on until the claims are opened; return how site 3 is told another sum.
 
