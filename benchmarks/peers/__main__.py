@@ -69,7 +69,7 @@ def measure(job: Job, turns: int, folder: Path, only: set[str]) -> dict[str, Mea
         for each in CONTENDERS:
             if each.left_out or (only and each.name not in only):
                 continue
-            if job.processes > each.most_processes or job.clients > each.most_clients:
+            if job.processes not in each.processes or job.clients > each.most_clients:
                 continue
             mine = found.setdefault(each.name, Measured())
             if not mine.word:
