@@ -22,6 +22,7 @@ ELSEWHERE = {
     "model_sum": ("test_masked", "models as numbers of a sum, by whole rounds"),
     "terms": ("test_agreement", "what a site agrees to, by its agreements"),
     "steps": ("test_masked", "the steps of a masked round, by whole rounds"),
+    "questions": ("test_masked", "whom a server asks next, by whole rounds"),
     "sum_desk": ("test_masked_sites", "key and vault at hand, by whole rounds"),
     "letters": ("test_server", "what travels, read by both sides"),
     "parameters": ("test_shamir", "constants; the prime is one"),

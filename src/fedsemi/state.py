@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from fedsemi.messages import ClientInfo, Task, Update, Weights
@@ -52,6 +54,22 @@ class GateState:
     guard: GuardState = field(default_factory=GuardState)
 
 
+@dataclass(frozen=True, eq=False)
+class GroupSum:
+    """What the clients of one group sum to, where masks hide single ones."""
+
+    clients: tuple[int, ...]
+    """Who was dealt into the group."""
+    summed: tuple[int, ...]
+    """Whose sum it is; nobody's if too few of them were left."""
+    step: NDArray[np.float64]
+    """Their steps, each times its client's share; empty without anybody's."""
+    share: float
+    """Their shares, as they say."""
+    part: float = 1.0
+    """What of it the model is moved by."""
+
+
 @dataclass(frozen=True)
 class ServerState:
     """All that the server remembers; methods extend it with fields of their own."""
@@ -80,6 +98,15 @@ class ServerState:
     def also_tested(self) -> Mapping[str, Weights]:
         """Further models of the round that are worth a test, by name."""
         return {}
+
+    @property
+    def opened(self) -> tuple[GroupSum, ...]:
+        """Sums of groups, which the guard compares before the model moves by them."""
+        return ()
+
+    def keeping(self, parts: Sequence[float]) -> Self:
+        """Say what of each opened sum the model is moved by."""
+        return self
 
     @cached_property
     def whole(self) -> Weights:

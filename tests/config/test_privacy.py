@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from fedsemi.config.experiment import Experiment, make_experiment
+from fedsemi.config.privacy import said_of
 from fedsemi.errors import ConfigError
+from fedsemi.simulation.build import build
 
 
 def _experiment(**changes: Any) -> Experiment:
@@ -52,6 +54,58 @@ def test_what_needs_to_see_single_sites_is_refused_by_name(
         _experiment(privacy={"masked": True}, **other)
 
 
+def test_groups_leave_names_of_plans_without_them_alone() -> None:
+    assert _experiment(privacy={"groups": 1}).sha256 == _experiment().sha256
+
+
+@pytest.mark.parametrize(
+    ("privacy", "named"),
+    [
+        ({"groups": 3}, r"set privacy\.masked = true"),
+        (
+            {"groups": 3, "masked": True, "noise_multiplier": 1.0},
+            r"does not go with privacy\.noise_multiplier",
+        ),
+    ],
+)
+def test_groups_are_refused_where_they_would_be_of_no_use(
+    privacy: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"FS6020 .*{named}"):
+        _experiment(privacy=privacy)
+
+
+def test_in_groups_there_are_steps_to_bound_but_no_claims() -> None:
+    groups = {"masked": True, "groups": 3}
+    _experiment(privacy=groups, guard={"enabled": True, "norm_limit": 3.0})
+    with pytest.raises(ConfigError, match=r"FS6001.*guard\.cap"):
+        _experiment(privacy=groups, guard={"enabled": True, "cap": 3.0})
+
+
+def test_too_few_sites_for_groups_are_refused_before_the_warm_up() -> None:
+    privacy = {"masked": True, "groups": 3, "plain_warm_up": True}
+    few = _experiment(
+        data={"name": "synthetic"}, partition={"num_clients": 5}, privacy=privacy
+    )
+    with pytest.raises(ConfigError, match=r"FS6020 .*needs 6 sites"):
+        build(few)
+
+
+@pytest.mark.parametrize(
+    ("guard", "told"),
+    [
+        ({"enabled": True}, "the steps of 3 groups of 3 sites or more are compared"),
+        ({"enabled": False}, "nothing compares 3 groups of 3 sites or more"),
+    ],
+)
+def test_a_run_says_whether_its_groups_are_compared(guard: Any, told: str) -> None:
+    privacy = {"masked": True, "groups": 3}
+    experiment = _experiment(privacy=privacy, guard=guard)
+    assert told in said_of(experiment.privacy, experiment.guard)
+    alone = _experiment(privacy={"masked": True})
+    assert "groups" not in said_of(alone.privacy, alone.guard)
+
+
 def test_a_budget_that_no_noise_keeps_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"FS6110 privacy\.budget_epsilon needs"):
         _experiment(privacy={"budget_epsilon": 8.0})
@@ -87,7 +141,7 @@ import fedsemi.cli, fedsemi.cli.attack, fedsemi.simulation.run
 from fedsemi.config.privacy import PrivacySettings, masked
 from fedsemi.errors import ConfigError
 try:
-    masked(None, PrivacySettings(masked=True), "")
+    masked(None, PrivacySettings(masked=True), "", 1)
 except ConfigError as error:
     print(error)
 """

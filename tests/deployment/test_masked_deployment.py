@@ -62,6 +62,28 @@ def test_sites_that_sign_and_mask_reach_the_same_model(tmp_path: Path) -> None:
         assert list((tmp_path / site).glob("memory/*/sums-000/round-*.json"))
 
 
+def test_sites_in_groups_reach_the_same_model_and_the_records_say_who_met(
+    tmp_path: Path,
+) -> None:
+    content = {
+        **CONTENT,
+        "partition": {"num_clients": 6, "scheme": "iid"},
+        "privacy": {"masked": True, "groups": 2},
+        "guard": {"enabled": True},
+    }
+    simulation = build(make_experiment(content))
+    steps = list(run_simulation(simulation))
+    dealt_out(simulation, tmp_path)
+    run_trial(tmp_path, lambda _: None)
+    assert model_sha256(tmp_path) == digest(steps[-1].weights)
+    met = [
+        [tuple(group["summed"]) for group in record["groups"]]
+        for record in records_of(tmp_path)
+    ]
+    assert met == [[g.summed for g in step.record.groups] for step in steps]
+    assert all(len(group) == 3 for groups in met for group in groups)
+
+
 def test_a_coordinator_killed_between_the_sums_loses_nothing_and_keeps_the_account(
     tmp_path: Path,
 ) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from flwr.app import Message
 
+from fedsemi.config.blueprint import read_blueprint
 from fedsemi.config.experiment import make_experiment
 from fedsemi.deployment.codec import decode_order
 from fedsemi.deployment.coordinator.engine import Patience
@@ -71,9 +73,11 @@ def bits(simulation: Simulation) -> str:
     return digest(last.weights)
 
 
-def _run(grid: LoopbackGrid, simulation: Simulation) -> Iterator[Step]:
+def _run(
+    grid: LoopbackGrid, simulation: Simulation, sites: int = SITES
+) -> Iterator[Step]:
     roster = Roster(grid, simulation)
-    roster.wait_for(SITES, 10)
+    roster.wait_for(sites, 10)
     yield from run_on_grid(grid, simulation, Judge(), roster, Patience(5.0))
 
 
@@ -139,3 +143,74 @@ def test_an_owner_reads_that_nothing_but_sums_leaves_the_site(
     told = described(terms_of(simulation))
     assert "sends its parts of masked sums alone" in told
     assert "model" not in told
+
+
+@pytest.fixture(scope="module")
+def grouped() -> Simulation:
+    """Six sites in two groups, and a guard that compares these."""
+    content: dict[str, Any] = {
+        "data": {"name": "synthetic", "train_limit": 240},
+        "partition": {"num_clients": 6, "scheme": "iid"},
+        "model": {"name": "resnet8", "width": 4},
+        "privacy": {"masked": True, "groups": 2},
+        "guard": {"enabled": True},
+        "stages": [{"method": "semianagg", "rounds": 2}],
+    }
+    return build(make_experiment(content))
+
+
+def test_sites_in_groups_have_the_bits_of_the_simulation_also_after_a_kill(
+    grouped: Simulation,
+) -> None:
+    steps = list(run_simulation(grouped))
+    due = [len(each.record.groups) for each in steps], digest(steps[-1].weights)
+    with dealt(grouped) as app:
+        grid = Watched(app, 6)
+        grid.kill_at = (1, 5)
+        with suppress(Killed):
+            list(_run(grid, grouped, 6))
+        again = list(_run(LoopbackGrid(app, 6), grouped, 6))
+    assert ([2, 2], digest(again[-1].weights)) == due
+    assert [each.record.groups for each in again] == [s.record.groups for s in steps]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", range(4, len(STEPS)))
+def test_a_message_lost_in_groups_costs_one_group_the_round_at_most(
+    grouped: Simulation, step: int
+) -> None:
+    with dealt(grouped) as app:
+        grid = Watched(app, 6)
+        grid.lost_at = (0, step, 3)
+        first, second = _run(grid, grouped, 6)
+    assert not first.record.skipped and not second.record.skipped
+    left = [bool(each.summed) for each in first.record.groups]
+    assert sum(left) >= 1 and all(each.summed for each in second.record.groups)
+
+
+def test_an_owner_reads_how_small_the_groups_may_be(grouped: Simulation) -> None:
+    told = described(terms_of(grouped))
+    assert "sends its parts of masked sums alone, some of 3 sites" in told
+
+
+def test_a_plan_without_groups_is_written_as_before_there_were_any(
+    simulation: Simulation, grouped: Simulation
+) -> None:
+    assert '"groups"' not in simulation.as_json()
+    assert '"groups": 2' in grouped.as_json()
+    assert read_blueprint(grouped.as_json()).sha256 == grouped.sha256
+
+
+def test_groups_follow_from_the_seed_and_not_from_where_files_lie(
+    grouped: Simulation,
+) -> None:
+    """A run that begins with a model, or goes on for longer, meets the same sites."""
+    content = grouped.experiment.model_dump(mode="json", exclude_none=True)
+    content["stages"][0]["rounds"] = 9
+    longer = replace(grouped, experiment=make_experiment(content))
+    seeds = [
+        each.method(each.experiment.stages[0]).terms.rules.seed
+        for each in (grouped, longer)
+    ]
+    assert longer.sha256 != grouped.sha256
+    assert seeds[0] == seeds[1]

@@ -52,6 +52,10 @@ class Played:
     seen: list[tuple[str, int, Any]] = field(default_factory=list)
     """All that reached the server: step, site, answer."""
     sums: dict[str, list[float]] = field(default_factory=dict)
+    groups: dict[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    """Who was dealt with whom, by sum."""
+    parts: dict[str, dict[int, list[float]]] = field(default_factory=dict)
+    """What each group came to, by its place in the deal."""
 
     def run(self) -> Played:
         """Go through all steps."""
@@ -85,7 +89,7 @@ class Played:
         session = session.with_numbers(phase, asked, size)
         agreed = self._ask(
             f"agree {phase}",
-            asked,
+            session.heard[phase],
             lambda s: s.consent(self.round, phase, session.survivors_of(phase)),
         )
         signatures = {id: each.signature for id, each in agreed.items()}
@@ -95,7 +99,10 @@ class Played:
             agreed,
             lambda s: s.open(self.round, phase, session.consents[phase]),
         )
-        self.sums[phase] = session.opened(phase, opened, BOUND).tolist()
+        sums = session.opened(phase, opened, BOUND)
+        self.groups[phase] = session.deal(phase).groups
+        self.parts[phase] = {place: each.tolist() for place, each in sums.items()}
+        self.sums[phase] = np.sum(list(sums.values()), axis=0).tolist()
         return asked, session
 
     def _ask(self, step, ids, answer) -> dict[int, Any]:

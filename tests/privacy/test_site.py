@@ -228,5 +228,5 @@ def test_sites_that_were_shown_different_models_sum_to_noise() -> None:
     stage.agreed()
     told = stage.session.consents["claims"]
     opened = {i: s.open(0, "claims", told) for i, s in stage.sites.items()}
-    sums = stage.session.opened("claims", opened, BOUND)
+    sums = stage.session.opened("claims", opened, BOUND)[0]
     assert (np.abs(sums - 5) > 1000).all()

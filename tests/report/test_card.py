@@ -46,6 +46,11 @@ def test_guard_and_privacy_are_what_the_run_had(real_run: Path) -> None:
     shown = card(replace(run, config=run.config | masked))
     assert "sums over 3 sites or more" in shown["Privacy"]
     assert "sums alone" in shown["Guard"]
+    grouped = {"privacy": {**masked["privacy"], "groups": 3}}
+    shown = card(replace(on, config=on.config | grouped))
+    assert (
+        "groups of sites were compared, and their steps cut 0 times" in shown["Guard"]
+    )
 
 
 def test_a_class_that_was_not_tested_is_among_the_limits(real_run: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from fedsemi.report.run import read_run
 from fedsemi.report.view import view_of, weakest
-from fedsemi.runs.records import Cut, Notice, Spent
+from fedsemi.runs.records import Cut, GroupRecord, Notice, Spent
 
 
 def test_client_nines_share_appears_under_nine(make_run) -> None:
@@ -184,3 +184,18 @@ def test_what_masks_hide_is_not_shown_as_nothing(make_run) -> None:
     assert clients["hidden"]
     assert clients["contribution"][2][1] is clients["accepted"][2][1] is None
     assert clients["contribution"][2][0] is not None
+
+
+def test_what_was_cut_of_a_group_was_cut_of_everybody_in_it(make_run) -> None:
+    run = read_run(make_run())
+    groups = (
+        GroupRecord((0, 2), (0, 2), 0.5, 9.0, 0.1),
+        GroupRecord((1,), (1,), 0.5, 1.0, 1.0),
+    )
+    cut = Cut(None, 1, "FS2143", "group 1 (clients 0, 2) went 9", 0.1)
+    run.records[:] = [replace(each, notices=()) for each in run.records]
+    run.records[1] = replace(run.records[1], groups=groups, notices=(cut,))
+    assert view_of([run])["runs"][0]["cuts"] == [
+        {"round": 2, "client": client, "code": "FS2143", "part": 0.1}
+        for client in (0, 2)
+    ]

@@ -15,7 +15,14 @@ from fedsemi.errors import StorageError
 from fedsemi.objectives.calibration import Calibration, Estimate
 from fedsemi.runs.metrics_log import timeless
 from fedsemi.runs.reading import read_records, record_of
-from fedsemi.runs.records import ClientRecord, Cut, Notice, Rejection, RoundRecord
+from fedsemi.runs.records import (
+    ClientRecord,
+    Cut,
+    GroupRecord,
+    Notice,
+    Rejection,
+    RoundRecord,
+)
 
 TEST = Metrics(0.5, 0.4, None, 0.3, 0.4, (0.4, None, 0.4))
 WHOLE = RoundRecord(
@@ -170,3 +177,15 @@ def test_the_hash_of_a_run_does_not_see_what_was_added_about_the_guard() -> None
 def test_a_record_that_is_no_record_is_a_value_error_of_one_line() -> None:
     with pytest.raises(ValueError, match=r"^it lacks 'stage'$"):
         record_of({"round": 1})
+
+
+def test_groups_come_back_and_a_record_without_them_does_not_name_them(
+    tmp_path: Path,
+) -> None:
+    assert "groups" not in WHOLE.as_json()
+    groups = (
+        GroupRecord((0, 1, 2), (0, 1, 2), 0.5, 1.25, 1.0),
+        GroupRecord((3, 4, 5), (), 0.0, None, 0.0),
+    )
+    grouped = replace(WHOLE, groups=groups)
+    assert read_records(written(tmp_path / "m", grouped.as_json())) == [grouped]

@@ -134,3 +134,32 @@ def test_warnings_alone_need_no_protection() -> None:
 def test_protection_without_held_out_labels_is_refused() -> None:
     with pytest.raises(ConfigError, match="validation_fraction"):
         protected(Mean(), None, AlarmSettings(action="roll-back"))
+
+
+@dataclass(frozen=True)
+class Phased(ServerState):
+    """A state that says how far a round has come."""
+
+    phase: int = 0
+
+
+@dataclass(frozen=True)
+class InTwo:
+    """Combines answers in the second phase of a round."""
+
+    def aggregate(self, state, updates):
+        if state.phase == 0:
+            return replace(state, phase=1)
+        shares = by_supervision(updates, 0.5)
+        new = state.advanced(state.mixed(updates, shares), updates, shares)
+        return replace(new, phase=0)
+
+
+def test_a_round_that_is_rolled_back_in_its_last_phase_does_not_stay_there() -> None:
+    method = protected(InTwo(), Positive(), AlarmSettings(action="roll-back"))
+    begun = Phased({"x": torch.tensor([1.0])}, (ClientInfo(0, 10, 0),))
+    state = begun
+    for _ in range(2):
+        state = method.aggregate(state, [LABELED, MISLED])
+    assert (state.round, state.phase) == (1, 0)
+    assert state.weights is begun.weights

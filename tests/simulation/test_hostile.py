@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from fedsemi.config.experiment import make_experiment
-from fedsemi.simulation.attack_suite import _attacked
+from fedsemi.simulation.attack_suite import _attacked, _cuts_any, attackers_of
 from fedsemi.simulation.build import Simulation, build
 
 
@@ -47,3 +47,25 @@ def test_a_model_that_is_not_finite_cannot_be_summed(simulation: Simulation) -> 
     record, length = _moved(simulation, "nan")
     assert [each.code for each in record.dropped] == ["FS2101"]
     assert 0 < length < 1.0
+
+
+def test_in_groups_that_are_compared_an_attacker_is_cut_with_its_group() -> None:
+    content: dict[str, Any] = {
+        "data": {"name": "synthetic", "train_limit": 240},
+        "partition": {"num_clients": 9, "scheme": "iid"},
+        "model": {"name": "resnet8", "width": 4},
+        "privacy": {"masked": True, "groups": 3},
+        "guard": {"enabled": True},
+        "stages": [
+            {"method": "semianagg", "rounds": 1, "learner": {"cutoff": 0.0}},
+        ],
+    }
+    simulation = build(make_experiment(content))
+    (attacker,) = attackers_of(simulation, "scaled")
+    record, length = _moved(simulation, "scaled")
+    (caught,) = [group for group in record.groups if group.part < 1]
+    assert attacker in caught.summed
+    assert _cuts_any(record, [attacker])
+    honest, usual = _moved(simulation, "none")
+    assert all(group.part == 1 for group in honest.groups)
+    assert length < 2 * usual

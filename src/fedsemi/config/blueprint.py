@@ -75,7 +75,8 @@ class Blueprint:
         if not privacy.masked or (privacy.plain_warm_up and method.labels_only):
             return method
         # Sites may compute elsewhere, and yet follow the same plan.
-        return masked(method, privacy, self.on("cpu").sha256, self.secret)
+        plan, seed = self.on("cpu").sha256, self.experiment.seed
+        return masked(method, privacy, plan, seed, self.secret)
 
     def initial_weights(self) -> Weights:
         """Return the weights that the first stage begins with."""
@@ -121,8 +122,12 @@ class Blueprint:
 
     def as_json(self) -> str:
         """Write the blueprint so that another machine can read it."""
-        # A list that came later: a plan without it keeps its name.
-        later = {"membership"} if not self.experiment.membership else set()
+        # What came later: a plan without it keeps its name.
+        later: dict[str, Any] = {}
+        if not self.experiment.membership:
+            later["membership"] = True
+        if self.experiment.privacy.groups == 1:
+            later["privacy"] = {"groups"}
         content = {
             "experiment": self.experiment.model_dump(mode="json", exclude=later),
             "model": self.model.for_others().as_dict(),

@@ -11,10 +11,13 @@ from fedsemi.config.protection import AlarmSettings, GuardSettings
 from fedsemi.errors import ConfigError
 from fedsemi.messages import DIVERSITY
 from fedsemi.method import Method
+from fedsemi.privacy.rules import Rules
+from fedsemi.seeds import seed_of
 from fedsemi.settings import STRICT, NotNegative, Positive
 
-_SEES_STEPS = ("cap", "spread", "norm_limit", "few_limit", "jump_limit")
-"""What the guard does with single sites' steps and claims, which masks hide from it."""
+_SEES_CLAIMS = ("cap", "spread")
+_SEES_STEPS = ("norm_limit", "few_limit", "jump_limit")
+"""What the guard does with single sites' claims and steps, which masks hide from it."""
 
 
 @with_config(STRICT)
@@ -29,6 +32,13 @@ class PrivacySettings:
     """
     least_sites: Annotated[int, Field(ge=3)] = 3
     """Fewest sites that a sum is made of; a site refuses to answer among fewer."""
+    groups: Annotated[int, Field(ge=1)] = 1
+    """Most groups of `least_sites` or more in which masked steps are summed.
+
+    The guard compares their mean steps as it does those of single sites without masks;
+    three are needed for one to stand out. The server then sees the sum of each group,
+    which tells more of a site than that of all.
+    """
     threshold: Annotated[float, Field(ge=0.5, lt=1)] = 2 / 3
     """More than this part of the sites must help to take the masks off a sum.
 
@@ -81,6 +91,25 @@ def check_noise(
         )
 
 
+def _check_groups(privacy: PrivacySettings) -> None:
+    """Refuse groups where nothing is masked, or where each would need all the noise."""
+    if privacy.groups == 1:
+        return
+    if not privacy.masked:
+        raise ConfigError(
+            "privacy.groups is for masked sums; set privacy.masked = true, or leave it "
+            "out: without masks the guard compares single sites",
+            code="FS6020",
+        )
+    if privacy.noise_multiplier:
+        raise ConfigError(
+            "privacy.groups does not go with privacy.noise_multiplier: each group's "
+            "sum would need the noise of the whole one, and its share has none; leave "
+            "one of them out",
+            code="FS6020",
+        )
+
+
 def check_statistics(privacy: PrivacySettings, method: Method[Any]) -> None:
     """Refuse a method whose statistics have no noise where they need some."""
     sent = sorted(method.statistics)
@@ -102,10 +131,13 @@ def check_privacy(
     privacy: PrivacySettings, guard: GuardSettings, alarms: AlarmSettings
 ) -> None:
     """Refuse what needs to see single sites where nobody does."""
+    _check_groups(privacy)
     if not privacy.masked:
         return
     usual = {field.name: field.default for field in fields(guard)}
-    changed = [name for name in _SEES_STEPS if getattr(guard, name) != usual[name]]
+    # In groups there are steps to bound, if not those of single sites.
+    hidden = _SEES_CLAIMS + (() if privacy.groups > 1 else _SEES_STEPS)
+    changed = [name for name in hidden if getattr(guard, name) != usual[name]]
     if changed:
         raise ConfigError(
             f"guard.{changed[0]} bounds single sites, which privacy.masked hides from "
@@ -131,18 +163,44 @@ def said_of(privacy: PrivacySettings, guard: GuardSettings) -> str:
     return (
         f"masked: the server sees sums over {privacy.least_sites} sites or more, no "
         "site's model, share or statistics; so the guard cannot bound single sites, "
-        f"each keeps its own step within privacy.clip = {privacy.clip:g}, and {judged}"
+        f"each keeps its own step within privacy.clip = {privacy.clip:g}, "
+        f"{_said_of_groups(privacy, guard)}and {judged}"
     )
 
 
+def _said_of_groups(privacy: PrivacySettings, guard: GuardSettings) -> str:
+    if privacy.groups == 1:
+        return ""
+    groups = f"{privacy.groups} groups of {privacy.least_sites} sites or more"
+    if guard.enabled:
+        return f"the steps of {groups} are compared with each other, "
+    return f"nothing compares {groups} ([guard] enabled is false), "
+
+
+def rules_of(privacy: PrivacySettings, seed: int = 0) -> Rules:
+    """Return how many sites the sums of a plan need, and how these are dealt."""
+    return Rules(privacy.least_sites, privacy.threshold, privacy.groups, seed)
+
+
 def masked(
-    method: Method[Any], privacy: PrivacySettings, plan: str, secret: bytes = b""
+    method: Method[Any],
+    privacy: PrivacySettings,
+    plan: str,
+    seed: int,
+    secret: bytes = b"",
 ) -> Method[Any]:
-    """Return a method that sees sums alone; a site's noise is made from its secret."""
+    """Return a method that sees sums alone.
+
+    Args:
+        method: Whose mean is to be a sum.
+        privacy: How it is masked.
+        plan: Names what all sites have agreed to.
+        seed: Of the run, from which groups are dealt.
+        secret: What a site's noise is made from.
+    """
     try:
         from fedsemi.privacy.at_site import Terms
         from fedsemi.privacy.masked import Masked
-        from fedsemi.privacy.rules import Rules
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "cryptography":
             raise
@@ -151,7 +209,7 @@ def masked(
             "install 'fedsemi[private]'",
             code="FS6012",
         ) from None
-    rules = Rules(privacy.least_sites, privacy.threshold)
     context, noise = f"{plan} {method.name}", privacy.noise_multiplier
+    rules = rules_of(privacy, seed_of(seed, "groups", method.name))
     terms = Terms(context, rules, privacy.clip, noise=noise, secret=secret)
     return Masked(method, terms)

@@ -27,6 +27,7 @@ from fedsemi.privacy.keys import hashed
 from fedsemi.privacy.letters import (
     Begin,
     Consents,
+    Dealt,
     Envelopes,
     Letter,
     Roster,
@@ -34,7 +35,7 @@ from fedsemi.privacy.letters import (
     Totals,
 )
 from fedsemi.privacy.parameters import MOST_CLAIM
-from fedsemi.privacy.rules import Rules
+from fedsemi.privacy.rules import Rules, require
 from fedsemi.privacy.site import SumSite
 from fedsemi.privacy.steps import LETTER, STEPS, as_tensor, read, to_tensor
 from fedsemi.privacy.vault import Vault
@@ -141,7 +142,7 @@ class AtSite:
             site.receive(task.round, read(Envelopes, text))
             numbers, bound = claims.numpy(), site.bound(task.round)
         else:
-            totals = read(Totals, text)
+            totals = self._told(site, task.round, text)
             bound = bound_with(site.bound(task.round), totals)
             site.hear(task.round, bound)
             sums = torch.tensor(totals.values(), dtype=torch.float64)
@@ -149,9 +150,19 @@ class AtSite:
             share = self._sums.share(claims, sums, task.round, num)
             step = share * memory[_STEP].double().numpy()
             numbers = self.terms.part(step, site.num_sites(task.round), task.seed)
+            if self.terms.rules.grouped:
+                numbers = np.append(numbers, share)
         whole = to_fixed(numbers, phase)
         masked = site.mask(task.round, phase, whole, bound)
         return answered(task, to_tensor(masked if self.terms.masks else whole))
+
+    def _told(self, site: SumSite, round: int, text: Tensor) -> Totals:
+        """Read the sums of claims, and in groups whether ours is the plan's."""
+        if not self.terms.rules.grouped:
+            return read(Totals, text)
+        dealt = read(Dealt, text)
+        require(dealt.group == site.group(round), "the group is not the plan's")
+        return dealt
 
     def _rounded_claims(self, memory: Memory, session: bytes) -> Tensor:
         """Return the claims as they are summed, so that nobody's exceed the sum.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
-from fedsemi.privacy.letters import Advert
+from fedsemi.errors import ProtocolError
+from fedsemi.privacy.letters import Advert, Roster
 
 
 class Identity(Protocol):
@@ -44,3 +46,31 @@ class Unsigned:
     def verify(self, signer: bytes, text: bytes, signature: bytes) -> bool:
         """Believe an empty signature."""
         return signer == b"" == signature
+
+
+def check_signed(roster: Roster, session: bytes, identity: Identity) -> None:
+    """Refuse keys that are not signed by those whom a site knows by their numbers."""
+    for advert in roster.adverts:
+        text = advert.signed_text(session)
+        # In this order: the first key that comes for a site is noted for good.
+        known = identity.verify(
+            advert.signer, text, advert.signature
+        ) and identity.knows(advert)
+        if not known:
+            raise ProtocolError(
+                f"the keys of site {advert.site} are not signed by the key that this "
+                "site knows of it; compare the folders `peers` of the sites",
+                code="FS6006",
+            )
+
+
+def signers_of(
+    text: bytes, signatures: Mapping[int, bytes], roster: Roster, identity: Identity
+) -> set[int]:
+    """Return which sites have signed a text, by the keys that they made known."""
+    return {
+        advert.site
+        for advert in roster.adverts
+        if advert.site in signatures
+        and identity.verify(advert.signer, text, signatures[advert.site])
+    }

@@ -135,6 +135,12 @@ class Totals(Letter):
             raise ProtocolError("totals are no numbers", code="FS6010") from None
 
 
+class Dealt(Totals):
+    """The same where steps are summed in groups: with whom the receiver sums."""
+
+    group: Sites
+
+
 def consent_text(session: bytes, phase: Phase, sites: tuple[int, ...]) -> bytes:
     """Return what a site signs of a set."""
     return told(PROTOCOL, "consent", session, phase, numbers(sites))

@@ -31,12 +31,12 @@ from fedsemi.privacy.letters import (
     Begin,
     Consent,
     Envelopes,
-    Letter,
     Opened,
     Totals,
 )
 from fedsemi.privacy.model_sum import check_own_sums, moved, num_floats, vars_of
 from fedsemi.privacy.parameters import MOST_CLAIM, Phase
+from fedsemi.privacy.questions import asked, group_sums
 from fedsemi.privacy.server import SumSession
 from fedsemi.privacy.steps import (
     LETTER,
@@ -48,7 +48,7 @@ from fedsemi.privacy.steps import (
     to_integers,
 )
 from fedsemi.privacy.vault import Vault
-from fedsemi.state import ServerState
+from fedsemi.state import GroupSum, ServerState
 from fedsemi.sums import Sums
 
 _NO_MODEL: Weights = {}
@@ -65,6 +65,19 @@ class MaskedState(ServerState):
     """Which step is asked next."""
     totals: Any = None
     """What the claims came to, once they are opened."""
+    sums: Any = ()
+    """Those of the groups, once they are opened and until the model has moved."""
+
+    @property
+    def opened(self) -> tuple[GroupSum, ...]:
+        """Sums of groups, which the guard compares before the model moves by them."""
+        sums: tuple[GroupSum, ...] = self.sums
+        return sums
+
+    def keeping(self, parts: Sequence[float]) -> MaskedState:
+        """Say what of each opened sum the model is moved by."""
+        pairs = zip(self.opened, parts, strict=True)
+        return replace(self, sums=tuple(replace(sum, part=part) for sum, part in pairs))
 
 
 class Masked(WrappedMethod[MaskedState]):
@@ -130,13 +143,13 @@ class Masked(WrappedMethod[MaskedState]):
                 replace(task, broadcast={**task.broadcast, LETTER: begin})
                 for task in self.method.plan(state)
             ]
-        infos = {client.id: client for client in state.clients}
+        infos, totals = {client.id: client for client in state.clients}, state.totals
         return [
             replace(
                 state.task(infos[id], state.step, **{LETTER: as_tensor(letter)}),
                 weights=_NO_MODEL,
             )
-            for id, letter in asked(state).items()
+            for id, letter in asked(state.session, STEPS[state.step], totals).items()
         ]
 
     def train(
@@ -160,7 +173,14 @@ class Masked(WrappedMethod[MaskedState]):
         return update, {**kept, **held(vault)}
 
     def aggregate(self, state: MaskedState, updates: Sequence[Update]) -> MaskedState:
-        """Take the answers of a step; after the last one, move the model."""
+        """Take the answers of a step; after the last one, move the model.
+
+        The sums of groups are laid open first, and the same answers move the model when
+        they come with what is left of each.
+        """
+        if state.opened:
+            steps = [each.part * each.step for each in state.opened if each.summed]
+            return self._moved(state, np.sum(steps, axis=0))
         try:
             return self._taken(state, updates)
         except (ProtocolError, ConfigError) as error:
@@ -196,8 +216,14 @@ class Masked(WrappedMethod[MaskedState]):
         opened = {id: read(Opened, text) for id, text in found.items()}
         sums = self._opened(state, session, step.phase, opened)
         if step.phase == "claims":
-            return replace(following, totals=Totals.of(sums.tolist()))
-        return self._moved(state, sums)
+            totals = Totals.of(sums[0].tolist())
+            ready = tuple(session.helpers("claims", opened))
+            return replace(
+                following, session=replace(session, helped=ready), totals=totals
+            )
+        if self.terms.rules.grouped:
+            return replace(state, sums=group_sums(session, sums))
+        return self._moved(state, sums[0])
 
     def _opened(
         self,
@@ -205,10 +231,11 @@ class Masked(WrappedMethod[MaskedState]):
         session: SumSession,
         phase: Phase,
         opened: Mapping[int, Opened],
-    ) -> NDArray[np.float64]:
+    ) -> Mapping[int, NDArray[np.float64]]:
         if not self.terms.masks:
             session.helpers(phase, opened)
-            return from_fixed(session.masked[phase], phase)
+            bare = session.masked[phase].items()
+            return {place: from_fixed(total, phase) for place, total in bare}
         (first, *_) = self.method.plan(state)
         bound = bound_of(state.whole, first.broadcast)
         if phase == "model":
@@ -218,11 +245,14 @@ class Masked(WrappedMethod[MaskedState]):
     def _moved(self, state: MaskedState, sums: NDArray[np.float64]) -> MaskedState:
         """Move the model by the sum of all steps, and close the round."""
         weights = moved(state.whole, sums)
-        closed = replace(state, session=None, step=0, totals=None)
+        closed = replace(state, session=None, step=0, totals=None, sums=())
         return closed.advanced(weights, (), torch.empty(0))
 
     def _size(self, state: MaskedState, phase: Phase) -> int:
-        return self.sums.num_claims if phase == "claims" else num_floats(state.whole)
+        if phase == "claims":
+            return self.sums.num_claims
+        # In groups the share comes with the step, whose mean length is compared.
+        return num_floats(state.whole) + self.terms.rules.grouped
 
     def _nonce(self, state: MaskedState) -> bytes:
         return hashed(self._salt, self.terms.context, state.round)
@@ -238,25 +268,9 @@ class Masked(WrappedMethod[MaskedState]):
                 "was warmed up elsewhere (start), or set privacy.plain_warm_up",
                 code="FS6011",
             )
+        self.terms.rules.check_company(num)
         self._check_room(num)
 
     def _check_room(self, num: int) -> None:
         check_room(self.terms.most_sum(num), num, "model")
         check_room(num * MOST_CLAIM, num, "claims")
-
-
-def asked(state: MaskedState) -> dict[int, Letter]:
-    """Say who is asked next, and what each is told."""
-    session: SumSession = state.session
-    step = STEPS[state.step]
-    if step.name == "shares":
-        return {advert.site: session.roster for advert in session.roster.adverts}
-    if step.name == "claims":
-        return {id: session.envelopes_for(id) for id in session.among["claims"]}
-    if step.name == "model":
-        return dict.fromkeys(session.consents["claims"].signatures, state.totals)
-    survivors = session.survivors_of(step.phase)
-    if step.answer is Consent:
-        return dict.fromkeys(survivors.sites, survivors)
-    consents = session.consents[step.phase]
-    return dict.fromkeys(consents.signatures, consents)

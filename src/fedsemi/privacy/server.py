@@ -6,7 +6,7 @@ with it; an answer that does not fit is left out, as if its site were lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fedsemi.errors import ProtocolError
 from fedsemi.privacy import shamir
 from fedsemi.privacy.fixed_point import Integers, from_fixed, zeros
+from fedsemi.privacy.groups import Deal
 from fedsemi.privacy.keys import agreed, commitment, own_key, pair_key, public_of
 from fedsemi.privacy.letters import (
     Advert,
@@ -48,10 +49,16 @@ class SumSession:
     envelopes: Mapping[int, Envelopes] = field(default_factory=dict)
     """What each site sealed for the others."""
     among: Mapping[Phase, tuple[int, ...]] = field(default_factory=dict)
+    """Who may be in a sum; that of the model has those whose claims were summed."""
+    heard: Mapping[Phase, tuple[int, ...]] = field(default_factory=dict)
+    """Whose numbers came."""
     survivors: Mapping[Phase, tuple[int, ...]] = field(default_factory=dict)
-    masked: Mapping[Phase, Integers] = field(default_factory=dict)
-    """Sums that are masked still."""
+    """Whose sums are opened: all of them but those of too small groups."""
+    masked: Mapping[Phase, Mapping[int, Integers]] = field(default_factory=dict)
+    """Sums that are masked still, by the place of a group in the deal."""
     consents: Mapping[Phase, Consents] = field(default_factory=dict)
+    helped: tuple[int, ...] = ()
+    """Who helped to open the claims, and so saw that others agree on their set."""
 
     @property
     def id(self) -> bytes:
@@ -94,22 +101,32 @@ class SumSession:
         self, phase: Phase, found: Mapping[int, Integers], size: int
     ) -> SumSession:
         """Add up masked numbers; whose came are those whose sum is opened."""
-        among = self.among[phase]
+        among, deal = self.among[phase], self.deal(phase)
         fitting = {
             id: each for id, each in found.items() if id in among and len(each) == size
         }
-        self.rules.check(len(fitting), len(self.roster.adverts))
-        total = zeros(phase, size)
-        for numbers in fitting.values():
-            total += numbers
-        sites = tuple(sorted(fitting))
+        num_sites = len(self.roster.adverts)
+        self.rules.check(len(fitting), num_sites)
+        summed = deal.summed(fitting, self.rules)
+        sites = tuple(sorted(site for group in summed for site in group))
+        deal.check(sites, self.rules, num_sites)
+        totals = {
+            place: _sum([fitting[id] for id in group], phase, size)
+            for place, group in enumerate(summed)
+            if group
+        }
         among_next = {**self.among, "model": sites} if phase == "claims" else self.among
         return replace(
             self,
             among=among_next,
+            heard={**self.heard, phase: tuple(sorted(fitting))},
             survivors={**self.survivors, phase: sites},
-            masked={**self.masked, phase: total},
+            masked={**self.masked, phase: totals},
         )
+
+    def deal(self, phase: Phase) -> Deal:
+        """Return who sums with whom, as every site computes it."""
+        return Deal.of(phase, self.among[phase], self.rules, self.round)
 
     def survivors_of(self, phase: Phase) -> Survivors:
         """Return the set that sites are asked to agree to."""
@@ -117,8 +134,8 @@ class SumSession:
 
     def with_consents(self, phase: Phase, found: Mapping[int, bytes]) -> SumSession:
         """Take the signatures under the set."""
-        sites = self.survivors[phase]
-        signed = {id: each for id, each in found.items() if id in sites}
+        heard = self.heard[phase]
+        signed = {id: each for id, each in found.items() if id in heard}
         self.rules.check(len(signed), len(self.roster.adverts))
         consents = {**self.consents, phase: Consents(signatures=signed)}
         return replace(self, consents=consents)
@@ -127,40 +144,58 @@ class SumSession:
         self, phase: Phase, found: Mapping[int, Opened]
     ) -> Mapping[int, Opened]:
         """Choose the sites that opened this very set, if they are enough."""
-        sites, among = set(self.survivors[phase]), set(self.among[phase])
+        sites, heard = set(self.survivors[phase]), self.heard[phase]
+        lost = set(self.deal(phase).missing(sites))
         whole = {
             id: each
             for id, each in found.items()
-            if id in sites
-            and each.own.keys() == sites
-            and each.pair.keys() == among - sites
+            if id in heard and each.own.keys() == sites and each.pair.keys() == lost
         }
         self.rules.check(len(whole), len(self.roster.adverts))
         return whole
 
     def opened(
         self, phase: Phase, found: Mapping[int, Opened], bound: bytes
-    ) -> NDArray[np.float64]:
-        """Take the masks off a sum, and return the numbers."""
-        whole = self.helpers(phase, found)
-        sites, among = set(self.survivors[phase]), set(self.among[phase])
+    ) -> dict[int, NDArray[np.float64]]:
+        """Take the masks off each group's sum; return the numbers by its place."""
+        whole, deal = self.helpers(phase, found), self.deal(phase)
+        sites = set(self.survivors[phase])
+        sums = {}
+        for place, total in self.masked[phase].items():
+            group = deal.groups[place]
+            context = sum_context(phase, self.roster, group, bound)
+            left = [site for site in group if site in sites]
+            lost = [site for site in group if site not in sites]
+            bare = self._bare(phase, total, (left, lost), whole, context)
+            sums[place] = from_fixed(bare, phase)
+        return sums
+
+    def _bare(
+        self,
+        phase: Phase,
+        masked: Integers,
+        group: tuple[Sequence[int], Sequence[int]],
+        whole: Mapping[int, Opened],
+        context: bytes,
+    ) -> Integers:
+        """Take own masks of those who are left off, and pair masks with the lost."""
         adverts = {advert.site: advert for advert in self.roster.adverts}
-        context = sum_context(phase, self.roster, self.among[phase], bound)
-        total, index = self.masked[phase].copy(), PHASES.index(phase)
-        for site in sorted(sites):
+        total, index = masked.copy(), PHASES.index(phase)
+        left, all_lost = group
+        for site in left:
             shares = {id: each.own[site] for id, each in whole.items()}
             fits = partial(self._is_seed, site, adverts[site].own[index])
             seed = self._secret(shares, site, fits)
             subtract_mask(total, own_key(seed, self.id, context, site))
-        for lost in sorted(among - sites):
+        for lost in all_lost:
             shares = {id: each.pair[lost] for id, each in whole.items()}
             fits = partial(_is_secret, adverts[lost].pair[index])
             secret = self._secret(shares, lost, fits)
-            for site in sorted(sites):
+            for site in left:
                 public = adverts[site].pair[index]
                 key = pair_key(secret, public, self.id, context, (site, lost))
                 (subtract_mask if site < lost else add_mask)(total, key)
-        return from_fixed(total, phase)
+        return total
 
     def _is_seed(self, site: int, due: bytes, seed: bytes) -> bool:
         return commitment(seed, self.id, site) == due
@@ -183,6 +218,13 @@ class SumSession:
             f"the masks of site {site} cannot be taken off: shares of it are wrong",
             code="FS6007",
         )
+
+
+def _sum(parts: Sequence[Integers], phase: Phase, size: int) -> Integers:
+    total = zeros(phase, size)
+    for numbers in parts:
+        total += numbers
+    return total
 
 
 def _is_secret(due: bytes, secret: bytes) -> bool:

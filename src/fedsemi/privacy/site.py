@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from fedsemi.errors import ProtocolError
 from fedsemi.privacy.fixed_point import Integers
-from fedsemi.privacy.identity import Identity
+from fedsemi.privacy.groups import Deal, Group
+from fedsemi.privacy.identity import Identity, check_signed, signers_of
 from fedsemi.privacy.keys import commitment, public_of, sealed, unsealed
 from fedsemi.privacy.letters import (
     Advert,
@@ -36,7 +37,7 @@ from fedsemi.privacy.parameters import (
     SHARE_BYTES,
     Phase,
 )
-from fedsemi.privacy.rules import Rules
+from fedsemi.privacy.rules import Rules, require
 from fedsemi.privacy.site_masks import masked, places_of, roster_of, split_secrets
 from fedsemi.privacy.vault import Opening, Record, Vault
 
@@ -63,10 +64,10 @@ class SumSite:
         session = session_id(self.context, round, nonce)
         record = self.vault.read()
         if record is not None and record.session == session:
-            _require(record.bound == bound, "this session began with another model")
+            require(record.bound == bound, "this session began with another model")
             return record.advert
         past = self.vault.past(round)
-        _require(
+        require(
             past.attempts < MOST_ATTEMPTS,
             "the round was begun too often, so the plan needs another seed",
         )
@@ -102,7 +103,7 @@ class SumSite:
         """Share the secrets of the session out to all whose keys there are."""
         record = self._record(round)
         if record.roster is not None and record.envelopes is not None:
-            _require(record.roster == roster, "keys of other sites were shown before")
+            require(record.roster == roster, "keys of other sites were shown before")
             return record.envelopes
         self._check_roster(record, roster)
         sites = [advert.site for advert in roster.adverts]
@@ -133,11 +134,11 @@ class SumSite:
         record = self._record(round)
         among = tuple(sorted({*letter.sealed, self.site}))
         if "claims" in record.among:
-            _require(record.among["claims"] == among, "shares of other sites came")
+            require(record.among["claims"] == among, "shares of other sites came")
             return
         adverts = {advert.site: advert for advert in roster_of(record).adverts}
-        _require(self.site not in letter.sealed, "its own shares came back")
-        _require(letter.sealed.keys() <= adverts.keys(), "a stranger sent shares")
+        require(self.site not in letter.sealed, "its own shares came back")
+        require(letter.sealed.keys() <= adverts.keys(), "a stranger sent shares")
         self.rules.check(len(among), len(adverts))
         shares = dict(record.shares)
         for sender, text in letter.sealed.items():
@@ -145,7 +146,7 @@ class SumSite:
             found = unsealed(
                 record.seal, adverts[sender].seal, record.session, way, text
             )
-            _require(len(found) == 4 * SHARE_BYTES, f"site {sender} shared too little")
+            require(len(found) == 4 * SHARE_BYTES, f"site {sender} shared too little")
             cuts = range(0, len(found), SHARE_BYTES)
             shares[sender] = tuple(found[i : i + SHARE_BYTES] for i in cuts)
         update = {"shares": shares, "among": {"claims": among}}
@@ -158,27 +159,22 @@ class SumSite:
         part, so that who could try one after the other would find that part.
         """
         record = self._record(round)
-        _require("claims" in record.consents, "no set of claims was agreed on")
+        require("claims" in record.consents, "no set of claims was agreed on")
         same = record.bounds.get("model", bound) == bound
-        _require(same, "other sums of the claims came before")
+        require(same, "other sums of the claims came before")
         bounds = {**record.bounds, "model": bound}
         self.vault.write(record.model_copy(update={"bounds": bounds}))
 
     def mask(
         self, round: int, phase: Phase, numbers: Integers, bound: bytes
     ) -> Integers:
-        """Mask numbers for a sum; those of the model among whom claims were summed."""
+        """Mask numbers for a sum, with those of the site's group."""
         record = self._record(round)
-        if phase == "model":
-            _require("claims" in record.consents, "no set of claims was agreed on")
-            among = record.consents["claims"]
-        else:
-            _require("claims" in record.among, "no shares have come")
-            among = record.among["claims"]
+        among = self._among(record, phase)
         digest = hashlib.sha256(numbers.tobytes()).digest()
         if phase in record.digests:
             same = record.digests[phase] == digest and record.bounds[phase] == bound
-            _require(same, "other numbers were masked before")
+            require(same, "other numbers were masked before")
         else:
             update = {
                 "among": {**record.among, phase: among},
@@ -186,27 +182,29 @@ class SumSite:
                 "digests": {**record.digests, phase: digest},
             }
             self.vault.write(record.model_copy(update=update))
-        context = sum_context(phase, roster_of(record), among, bound)
-        return masked(record, phase, numbers, among, context)
+        group = self._deal(record, phase, among).of_site(self.site)
+        context = sum_context(phase, roster_of(record), group, bound)
+        return masked(record, phase, numbers, group, context)
 
     def consent(self, round: int, phase: Phase, survivors: Survivors) -> Consent:
         """Agree to the set whose sum is opened: one in a session, one in a round."""
         record = self._record(round)
         sites, sent = survivors.sites, record.digests.get(phase)
-        _require(sent is not None, "nothing was masked yet")
-        _require(sites == tuple(sorted(set(sites))), "a set names a site twice")
+        require(sent is not None, "nothing was masked yet")
+        require(sites == tuple(sorted(set(sites))), "a set names a site twice")
         among = record.among.get(phase, ())
-        fits = self.site in sites and set(sites) <= set(among)
-        _require(fits, "it, or those it masked with, are not in the set")
-        self.rules.check(len(sites), len(roster_of(record).adverts))
-        _require(
+        deal = self._deal(record, phase, among)
+        fits = self.site in deal.voters(sites) and set(sites) <= set(among)
+        require(fits, "it, or those it masked with, are not in the set")
+        deal.check(sites, self.rules, len(roster_of(record).adverts))
+        require(
             record.consents.get(phase, sites) == sites,
             "it agreed to another set before",
         )
         opened = self.vault.past(round).opened.get(phase)
         if opened is not None:
             same = opened.sites == sites and opened.digest == sent
-            _require(same, "another sum of this round was opened before")
+            require(same, "another sum of this round was opened before")
         update = {"consents": {**record.consents, phase: sites}}
         self.vault.write(record.model_copy(update=update))
         text = consent_text(record.session, phase, sites)
@@ -215,32 +213,24 @@ class SumSite:
     def open(self, round: int, phase: Phase, consents: Consents) -> Opened:
         """Give, of each site, what takes its masks off the sum, and never both."""
         record = self._record(round)
-        _require(phase in record.consents, "no set was agreed on")
-        sites, among = record.consents[phase], record.among[phase]
-        adverts = roster_of(record).adverts
+        require(phase in record.consents, "no set was agreed on")
+        sites, roster = record.consents[phase], roster_of(record)
+        deal = self._deal(record, phase, record.among[phase])
         text = consent_text(record.session, phase, sites)
-        agree = [
-            advert.site
-            for advert in adverts
-            if advert.site in sites
-            and advert.site in consents.signatures
-            and self.identity.verify(
-                advert.signer, text, consents.signatures[advert.site]
-            )
-        ]
-        self.rules.check(len(agree), len(adverts))
+        signed = signers_of(text, consents.signatures, roster, self.identity)
+        self.rules.check(len(signed & deal.voters(sites)), len(roster.adverts))
         past = self.vault.past(round)
         opening = Opening(sites=sites, digest=record.digests[phase])
         before = past.opened.get(phase, opening)
-        _require(before == opening, "another sum of this round was opened before")
+        require(before == opening, "another sum of this round was opened before")
         opened = {**past.opened, phase: opening}
         self.vault.note(round, past.model_copy(update={"opened": opened}))
+        if not record.settled:
+            self.vault.write(record.model_copy(update={"settled": True}))
         own, pair = places_of(phase)
         return Opened(
             own={site: record.shares[site][own] for site in sites},
-            pair={
-                site: record.shares[site][pair] for site in among if site not in sites
-            },
+            pair={site: record.shares[site][pair] for site in deal.missing(sites)},
         )
 
     def num_sites(self, round: int) -> int:
@@ -259,6 +249,30 @@ class SumSite:
         """Return with whom the numbers of a sum were masked."""
         return self._record(round).among.get(phase, ())
 
+    def group(self, round: int) -> Group:
+        """Return with whom this site sums its step."""
+        record = self._record(round)
+        among = self._among(record, "model")
+        return self._deal(record, "model", among).of_site(self.site)
+
+    def _among(self, record: Record, phase: Phase) -> Group:
+        """Return among whom a sum is made: that of the model, whose claims were summed.
+
+        Groups follow from that set. Sites that took different ones for it could be
+        summed in smaller groups than each believes, so that a site must have seen that
+        enough others signed the same.
+        """
+        if phase == "claims":
+            require("claims" in record.among, "no shares have come")
+            return record.among["claims"]
+        require("claims" in record.consents, "no set of claims was agreed on")
+        agreed = record.settled or not self.rules.grouped
+        require(agreed, "others were not seen to agree to the set of claims")
+        return record.consents["claims"]
+
+    def _deal(self, record: Record, phase: Phase, among: Group) -> Deal:
+        return Deal.of(phase, among, self.rules, record.round)
+
     def _record(self, round: int) -> Record:
         record = self.vault.read()
         if record is None or record.round != round:
@@ -270,28 +284,9 @@ class SumSite:
 
     def _check_roster(self, record: Record, roster: Roster) -> None:
         sites = [advert.site for advert in roster.adverts]
-        _require(sites == sorted(set(sites)), "the list of keys names a site twice")
-        _require(record.advert in roster.adverts, "its own keys were changed")
+        require(sites == sorted(set(sites)), "the list of keys names a site twice")
+        require(record.advert in roster.adverts, "its own keys were changed")
         signers = [advert.signer for advert in roster.adverts if advert.signer]
-        _require(len(signers) == len(set(signers)), "one key stands for two sites")
+        require(len(signers) == len(set(signers)), "one key stands for two sites")
         self.rules.check(len(sites), len(sites))
-        for advert in roster.adverts:
-            text = advert.signed_text(record.session)
-            # In this order: the first key that comes for a site is noted for good.
-            known = self.identity.verify(
-                advert.signer, text, advert.signature
-            ) and self.identity.knows(advert)
-            if not known:
-                raise ProtocolError(
-                    f"the keys of site {advert.site} are not signed by the key that "
-                    "this site knows of it; compare the folders `peers` of the sites",
-                    code="FS6006",
-                )
-
-
-def _require(holds: bool, what: str) -> None:
-    if not holds:
-        raise ProtocolError(
-            f"a step of a masked sum is refused: {what}; nothing was sent",
-            code="FS6005",
-        )
+        check_signed(roster, record.session, self.identity)

@@ -62,6 +62,8 @@ class Record(Letter):
     """Hash of the numbers that were masked."""
     consents: dict[Phase, Sites] = Field(default_factory=dict)
     """The one set that was signed in this session."""
+    settled: bool = False
+    """Whether enough sites were seen to have signed the same set of claims."""
 
 
 class Vault(Protocol):

@@ -89,10 +89,15 @@ def _sites(run: Run) -> str:
 
 def _protection(run: Run) -> Iterator[Row]:
     privacy: Mapping[str, Any] = run.config.get("privacy") or {}
+    cuts = sum(len(record.cuts) for record in run.records)
+    enabled = run.config["guard"]["enabled"]
     if privacy.get("masked"):
         guard = "single sites could not be bounded, for the server saw sums alone"
-    elif run.config["guard"]["enabled"]:
-        cuts = sum(len(record.cuts) for record in run.records)
+        if enabled and privacy.get("groups", 1) > 1:
+            guard += (
+                f"; groups of sites were compared, and their steps cut {cuts:,} times"
+            )
+    elif enabled:
         guard = f"on: no site could pull the model far; it cut {cuts:,} times"
     else:
         guard = "off: a single faulty or hostile site could have changed the model"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -17,7 +17,7 @@ from fedsemi.report.ranks import FEWEST
 from fedsemi.report.run import Run
 from fedsemi.report.settings import differing, flat, shareable, without_places
 from fedsemi.report.site_findings import found_by_sites
-from fedsemi.runs.records import ClientRecord, RoundRecord
+from fedsemi.runs.records import GROUP_CUT, ClientRecord, RoundRecord
 from fedsemi.text.printable import visible
 
 Over = Callable[[ClientRecord], float | None]
@@ -119,17 +119,27 @@ def _privacy(records: Sequence[RoundRecord]) -> dict[str, Any] | None:
 
 
 def _cuts(records: Sequence[RoundRecord]) -> list[dict[str, Any]]:
-    """Say what the guard cut; rounds count over all stages, as on the axis."""
+    """Say what the guard cut; rounds count over all stages, as on the axis.
+
+    Of a group it cut something of everybody in it.
+    """
     return [
-        {
-            "round": number,
-            "client": cut.client,
-            "code": cut.code,
-            "part": _short(cut.part),
-        }
+        {"round": number, "client": client, "code": code, "part": _short(part)}
         for number, record in enumerate(records, start=1)
-        for cut in record.cuts
+        for client, code, part in (*_cut_alone(record), *_cut_together(record))
     ]
+
+
+def _cut_alone(record: RoundRecord) -> Iterator[tuple[int | None, str, float | None]]:
+    for cut in record.cuts:
+        if cut.code != GROUP_CUT:
+            yield cut.client, cut.code, cut.part
+
+
+def _cut_together(record: RoundRecord) -> Iterator[tuple[int, str, float]]:
+    for group in record.groups:
+        for client in group.summed if group.part < 1 else ():
+            yield client, GROUP_CUT, group.part
 
 
 def _clients(run: Run) -> dict[str, Any]:

@@ -42,7 +42,8 @@ class Cut(Notice):
     None in records of older versions, which say it in words only."""
 
 
-CUTS = frozenset({"FS2107", "FS2109", "FS2140", "FS2141", "FS2142"})
+GROUP_CUT = "FS2143"
+CUTS = frozenset({"FS2107", "FS2109", "FS2140", "FS2141", "FS2142", GROUP_CUT})
 """What the guard's notices are numbered, see `fedsemi.server.guard`."""
 
 
@@ -63,6 +64,30 @@ class ClientRecord:
     """Size of the tensors in the client's answers."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     """What the client sent for the log, its findings on held-out images included."""
+
+
+@dataclass(frozen=True)
+class GroupRecord:
+    """What a group of clients did in a round under masks, see `privacy.groups`."""
+
+    clients: tuple[int, ...]
+    """Who was dealt into it."""
+    summed: tuple[int, ...]
+    """Whose sum was opened; nobody's if too few of them were left."""
+    share: float
+    """Of the mean, as its clients say."""
+    step: float | None
+    """Length of its mean step; None without a share, or with one that cannot be."""
+    part: float
+    """What of its sum the model was moved by."""
+
+    def named(self, number: int) -> str:
+        """Name the group and who is in it.
+
+        >>> GroupRecord((0, 4, 7), (0, 4, 7), 0.5, 1.0, 1.0).named(2)
+        'group 2 (clients 0, 4, 7)'
+        """
+        return f"group {number} (clients {', '.join(map(str, self.clients))})"
 
 
 @dataclass(frozen=True)
@@ -117,6 +142,8 @@ class RoundRecord:
     """What was given away so far, where there is noise."""
     hidden: bool = False
     """Whether masks hide what single clients did: their zeros say nothing then."""
+    groups: tuple[GroupRecord, ...] = ()
+    """Who was summed with whom, where masks hide single clients but not groups."""
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
@@ -128,8 +155,9 @@ class RoundRecord:
         content = asdict(self)
         if self.privacy is None:
             del content["privacy"]
-        if not self.hidden:
-            del content["hidden"]
+        for name in ("hidden", "groups"):
+            if not content[name]:
+                del content[name]
         test = content.pop("test") or {}
         clients = {str(id): record for id, record in content.pop("clients").items()}
         for scores in (test, content["running_mean"] or {}):

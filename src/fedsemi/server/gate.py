@@ -25,7 +25,7 @@ from fedsemi.config.blueprint import Blueprint
 from fedsemi.flat import Flat
 from fedsemi.messages import DIVERSITY, Answer, ClientInfo, Failure, Task, Update
 from fedsemi.method import Method, Statistic
-from fedsemi.runs.records import Notice, Rejection
+from fedsemi.runs.records import GroupRecord, Notice, Rejection
 from fedsemi.server.guard import Guard
 from fedsemi.server.guard_state import Evidence, Verdict
 from fedsemi.server.idleness import idle_clients
@@ -58,6 +58,8 @@ class Check:
     """Part of its share that the guard left to a client, where it is not all."""
     verdict: Verdict | None = None
     """What labeled clients reported of the model that went out, if it matters."""
+    groups: tuple[GroupRecord, ...] = ()
+    """What became of the sums of groups, under masks."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ It bounds lies; it cannot find them. docs/robustness.md says what stays undefend
 
 FS2107  step too long (shortened)             FS2141  model returned to an older one
 FS2109  share above the cap (cut)             FS2142  unlabeled steps held back after it
-FS2140  claims that stand out (cut)
+FS2140  claims that stand out (cut)           FS2143  step of a group too long (cut)
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from fedsemi.runs.records import Cut
 from fedsemi.server.guard_state import (
     Evidence,
     Verdict,
+    Walked,
     judged,
     median_step,
     remembering,
@@ -114,8 +115,8 @@ class Guard(GuardSettings):
                     trimmed[i] = _claiming(replies[i], new)
         return trimmed
 
-    def limits(self, replies: Sequence[Reply], state: GuardState) -> list[float]:
-        """Return the longest step that each reply may make."""
+    def limits(self, replies: Sequence[Walked], state: GuardState) -> list[float]:
+        """Return the longest step that each reply, or group of them, may make."""
         unlabeled, labeled = steps_of(replies, False), steps_of(replies, True)
         # Labeled clients that are not asked in this phase have a vote all the same.
         trusted = labeled or state.labeled_steps[-1:]

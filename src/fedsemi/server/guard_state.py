@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 from torch import Tensor
 
 from fedsemi.config.protection import AlarmSettings
-from fedsemi.messages import Update
+from fedsemi.messages import ClientInfo, Update
 from fedsemi.server.outliers import lower_median
 from fedsemi.server.replies import Reply
 from fedsemi.state import GuardState
@@ -29,6 +29,28 @@ ERRORS = 3.0
 """So many standard errors must a model be worse by to be left: it is held against the
 best of many rounds, below which chance alone brings a model by two of them."""
 Verdict = Literal["best", "worse"]
+
+
+class Walked(Protocol):
+    """Who has gone how far: a client's reply, or a group of clients under masks."""
+
+    @property
+    def info(self) -> ClientInfo:
+        """Who it is, and whether it has labels."""
+        ...
+
+    @property
+    def norm(self) -> float:
+        """Length of the step."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stride:
+    """Just that."""
+
+    info: ClientInfo
+    norm: float
 
 
 @dataclass(frozen=True)
@@ -70,7 +92,7 @@ def judged(
     return replace(state, best=accuracy), "best"
 
 
-def steps_of(replies: Sequence[Reply], labeled: bool) -> tuple[float, ...]:
+def steps_of(replies: Sequence[Walked], labeled: bool) -> tuple[float, ...]:
     """Return one step for each client, however often it was asked; none if unmoved."""
     found: dict[int, list[float]] = {}
     for reply in replies:
@@ -85,11 +107,11 @@ def median_step(steps: Sequence[float]) -> float:
 
 
 def remembering(
-    state: GuardState, replies: Sequence[Reply], scales: Sequence[float]
+    state: GuardState, replies: Sequence[Walked], scales: Sequence[float]
 ) -> GuardState:
     """Add the steps of a check, as far as clients were let go."""
     went = [
-        replace(reply, norm=reply.norm * scale)
+        Stride(reply.info, reply.norm * scale)
         for reply, scale in zip(replies, scales, strict=True)
     ]
     labeled = steps_of(went, True)

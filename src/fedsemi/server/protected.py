@@ -31,10 +31,14 @@ class Protected(WrappedMethod[S]):
         self._interventions: list[str] = []
         self._scored: list[tuple[Weights, float]] = []
         """Held-out accuracy of weights that may be asked for again."""
+        self._begun: S | None = None
+        """Where the round began, which may have several phases."""
 
     def aggregate(self, state: S, updates: Sequence[Update]) -> S:
         """Aggregate as the method does, then with less of the unlabeled, or not."""
-        new = self._aggregate(state, updates)
+        if self._begun is None or self._begun.round != state.round:
+            self._begun = state
+        new = self._aggregate(state, self._begun, updates)
         # Where this round ends, the next one begins.
         self._scored[:] = [each for each in self._scored if each[0] is new.weights]
         return new
@@ -45,7 +49,7 @@ class Protected(WrappedMethod[S]):
         self._interventions.clear()
         return said
 
-    def _aggregate(self, state: S, updates: Sequence[Update]) -> S:
+    def _aggregate(self, state: S, begun: S, updates: Sequence[Update]) -> S:
         new = self.method.aggregate(state, updates)
         if new.round == state.round or not updates:
             return new
@@ -61,7 +65,7 @@ class Protected(WrappedMethod[S]):
                     )
                     return new
         self._note("the round was rolled back")
-        return replace(state, round=new.round, contributions={})
+        return replace(begun, round=new.round, contributions={})
 
     def _hurts(self, before: float, new: S) -> bool:
         num = len(self.validator.held_out)

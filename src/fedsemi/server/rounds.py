@@ -10,8 +10,10 @@ from fedsemi.engine import Engine
 from fedsemi.errors import ProtocolError, RoundFailed
 from fedsemi.messages import Answer, Task, Update
 from fedsemi.method import Method
-from fedsemi.runs.records import Notice, Rejection
+from fedsemi.runs.records import GroupRecord, Notice, Rejection
 from fedsemi.server.gate import MOST_SKIPS, Check, Gate
+from fedsemi.server.group_guard import compare
+from fedsemi.server.guard import Guard
 from fedsemi.server.members import with_members
 from fedsemi.state import S
 
@@ -46,6 +48,11 @@ class Round(Generic[S]):
         """Who came and went, what else the gate saw, and what the guard did."""
         seen = tuple(each for check in self.checks for each in check.notices)
         return (*self.changes, *seen)
+
+    @property
+    def groups(self) -> tuple[GroupRecord, ...]:
+        """What became of the sums of groups, under masks."""
+        return tuple(each for check in self.checks for each in check.groups)
 
     @property
     def skipped(self) -> bool:
@@ -99,7 +106,7 @@ def one_round(
         answers = yield gate.admitted(tasks, state.gate)
         check = gate.check(tasks, answers, state.clients, state.gate)
         try:
-            state = _closed(method, before, state, check)
+            state, check = _closed(method, before, state, check, gate.guard)
         except RoundFailed as failed:
             check = _failed(check, before.round, failed)
             state = replace(_skipped(before, check), gate=check.state)
@@ -107,7 +114,9 @@ def one_round(
     return Round(state, checks)
 
 
-def _closed(method: Method[S], before: S, state: S, check: Check) -> S:
+def _closed(
+    method: Method[S], before: S, state: S, check: Check, guard: Guard
+) -> tuple[S, Check]:
     """Close a phase: combine what passed, or go on from an older model.
 
     Args:
@@ -115,6 +124,7 @@ def _closed(method: Method[S], before: S, state: S, check: Check) -> S:
         before: The state at the beginning of the round.
         state: The state that the tasks were planned from.
         check: What the gate made of the replies.
+        guard: What compares sums of groups, where there are no single steps to see.
     """
     if check.verdict == "worse" and before.good is not None:
         good = cast(S, before.good)
@@ -129,12 +139,29 @@ def _closed(method: Method[S], before: S, state: S, check: Check) -> S:
         new = _skipped(before, check)
     else:
         new = method.aggregate(state, check.updates)
+        if new.opened:
+            new, check = _compared(method, new, check, guard)
         if check.kept and new.round > state.round:
             shares = new.contributions.items()
             kept = {id: share * check.kept.get(id, 1.0) for id, share in shares}
             new = replace(new, contributions=kept)
     best = replace(before, good=None) if check.verdict == "best" else state.good
-    return replace(new, gate=check.state, good=best)
+    return replace(new, gate=check.state, good=best), check
+
+
+def _compared(
+    method: Method[S], state: S, check: Check, guard: Guard
+) -> tuple[S, Check]:
+    """Let the guard compare sums of groups, and move the model by what is left."""
+    found = compare(guard, state.opened, check.state.guard, state.round)
+    moved = method.aggregate(state.keeping(found.parts), check.updates)
+    after = replace(
+        check,
+        state=replace(check.state, guard=found.state),
+        notices=(*check.notices, *found.notices),
+        groups=found.records,
+    )
+    return moved, after
 
 
 def _failed(check: Check, round: int, why: RoundFailed) -> Check:

@@ -182,6 +182,7 @@ def _outcome(done: Round[Any]) -> dict[str, Any]:
         "dropped": done.dropped,
         "notices": done.notices,
         "skipped": done.skipped,
+        "groups": done.groups,
     }
 
 

@@ -191,12 +191,19 @@ def _outcome(
         dropped=sum(len(record.dropped) for record in records),
         clients=len(simulation.federation.clients),
         returned=sum((None, "FS2141") in seen for seen in notices),
-        cut=sum(any(id in attackers for id, _ in seen) for seen in notices),
+        cut=sum(_cuts_any(record, attackers) for record in records),
         stopped=missing > 0,
         success=success(steps[-1].weights, setup, test.images, test.labels)
         if marking
         else None,
     )
+
+
+def _cuts_any(record: RoundRecord, attackers: Sequence[int]) -> bool:
+    """Tell whether something was cut of an attacker's, or noted, or of its group's."""
+    named = {notice.client for notice in record.notices}
+    cut = {id for group in record.groups if group.part < 1 for id in group.summed}
+    return bool((named | cut) & set(attackers))
 
 
 def _share(records: Sequence[RoundRecord], attackers: Sequence[int]) -> float | None:

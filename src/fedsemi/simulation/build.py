@@ -11,6 +11,7 @@ import torch
 from fedsemi.cards import CARDS
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import DataSettings, Experiment
+from fedsemi.config.privacy import rules_of
 from fedsemi.config.setting import check_fit
 from fedsemi.data.arrays import ARRAYS
 from fedsemi.data.augment import Views, pre_size
@@ -124,6 +125,7 @@ def assemble(
         dataset, partition, experiment.evaluation.validation_fraction, experiment.seed
     )
     check_fit(experiment, [client.info for client in federation.clients])
+    rules_of(experiment.privacy).check_company(len(federation.clients))
     if not truth:
         federation = replace(federation, oracle=None)
     views = views_of(dataset, experiment.data, model)

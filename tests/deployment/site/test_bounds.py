@@ -129,6 +129,19 @@ def test_odd_numbers_in_a_plan_are_refused_and_never_raise(value, name):
         assert found
 
 
+def test_a_site_hides_among_as_many_in_a_group_as_in_the_federation():
+    grouped = plan(privacy={"masked": True, "groups": 2})
+    assert outside(grouped, client(256)) == []
+    shy = replace(BOUNDS, sites=5)
+    (found,) = shy.outside(grouped, client(256))
+    assert found.bound == "sites"
+    assert "privacy.groups lets 3 sites sum apart from the others" in found.why
+    enough = plan(privacy={"masked": True, "groups": 2, "least_sites": 5})
+    assert list(shy.outside(enough, client(256))) == []
+    whole = plan(privacy={"masked": True})
+    assert list(shy.outside(whole, client(256))) == []
+
+
 def _run(*arguments):
     return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
 

@@ -16,6 +16,7 @@ from pydantic import with_config
 from torch import Tensor
 
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.config.privacy import PrivacySettings
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Weights
@@ -44,8 +45,8 @@ class Bounds:
     """What a site agrees to, unless its owner agrees to more by hand."""
 
     sites: Count = 3
-    """Fewest sites in the federation, as its coordinator tells; of two, each can work
-    out from the mean what the other one sent."""
+    """Fewest sites in the federation, as its coordinator tells, and in a group of
+    masked sums; of two, each can work out from the mean what the other one sent."""
     images: Whole = 0
     """Fewest images of this site's own; an answer says more of each if they are few."""
     rounds: Count = 10_000
@@ -98,9 +99,16 @@ class Bounds:
             most = self.parameters
             yield from _beyond("parameters", "the number of weights", count, 1, most)
         experiment = blueprint.experiment
+        yield from self._company(experiment.privacy)
         for i, stage in enumerate(experiment.stages[: self.stages]):
             yield from self._settings(f"stages.{i}", stage.settings)
             yield from self._local(f"stages.{i}", experiment.local_of(stage), client)
+
+    def _company(self, privacy: PrivacySettings) -> Iterator[Beyond]:
+        """Hide among as many sites in a group as in the federation."""
+        if privacy.groups > 1 and privacy.least_sites < self.sites:
+            told = f"privacy.groups lets {privacy.least_sites} sites sum apart"
+            yield Beyond("sites", f"{told} from the others, not {self.sites}")
 
     def _sizes(self, blueprint: Blueprint) -> Iterator[Beyond]:
         stages, model = blueprint.experiment.stages, blueprint.model

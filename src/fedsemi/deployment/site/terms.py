@@ -11,7 +11,8 @@ from fedsemi.config.plugged import plugins_of
 
 def terms_of(blueprint: Blueprint) -> dict[str, Any]:
     """Write down what an agreement to a plan covers."""
-    stages = []
+    stages, privacy = list[dict[str, Any]](), blueprint.experiment.privacy
+    grouped = {"group_sites": privacy.least_sites} if privacy.groups > 1 else {}
     for stage in blueprint.experiment.stages:
         local = blueprint.experiment.local_of(stage)
         method = blueprint.method(stage)
@@ -22,7 +23,8 @@ def terms_of(blueprint: Blueprint) -> dict[str, Any]:
             "batch_size": local.batch_size,
             "statistics": list(method.statistics),
         }
-        stages.append(terms if method.sends_model else {**terms, "masked": True})
+        masked = {"masked": True, **grouped}
+        stages.append(terms if method.sends_model else {**terms, **masked})
     agreed = {"plan_sha256": blueprint.sha256, "stages": stages}
     plugins = plugins_of(blueprint.experiment)
     return agreed | ({"plugins": plugins} if plugins else {})
@@ -47,7 +49,9 @@ def described(terms: Mapping[str, Any]) -> str:
 def _sent(stage: Mapping[str, Any]) -> str:
     """Say what leaves the site in a stage."""
     if stage.get("masked"):
-        return "its parts of masked sums alone"
+        least = stage.get("group_sites")
+        among = f", some of {least} sites" if least else ""
+        return f"its parts of masked sums alone{among}"
     return ", ".join(["the model", "counts", *stage["statistics"]])
 
 

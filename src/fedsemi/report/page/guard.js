@@ -3,6 +3,7 @@
 const CUTS = {
   FS2107: "step", FS2109: "share of the mean", FS2140: "claims of diversity",
   FS2141: "round: back to an older model", FS2142: "steps of all clients without labels",
+  FS2143: "step of its group",
 };
 const cutWhat = (cut) => CUTS[cut.code] || cut.code;
 const cutText = (cut) => `${cutWhat(cut)} cut to ${percent(cut.part)}`;
