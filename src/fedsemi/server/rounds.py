@@ -32,6 +32,11 @@ class Round(Generic[S]):
         return [update for check in self.checks for update in check.updates]
 
     @property
+    def learned(self) -> list[Update]:
+        """Those of them whose clients were asked to learn."""
+        return [u for check in self.checks if check.learned for u in check.updates]
+
+    @property
     def asked(self) -> int:
         """How many answers the method planned for."""
         return sum(check.asked for check in self.checks)
@@ -65,7 +70,7 @@ def run(
 
     Each of them costs so much privacy, whatever comes of it.
     """
-    gate = gate or Gate(statistics=method.statistics)
+    gate = gate or Gate(statistics=method.statistics, due=method.due)
     while state.round < rounds:
         begun, changes = with_members(
             state, engine.clients(), engine.absent(state.round)

@@ -248,6 +248,8 @@ def _client_records(
     teacher: Validation | None,
 ) -> dict[int, ClientRecord]:
     sent: dict[int, int] = {}
+    learners = {update.client for update in done.learned}
+    others = [update for update in done.updates if update.client not in learners]
     for update in done.updates:
         size = num_bytes(update.weights) + num_bytes(update.statistics)
         sent[update.client] = sent.get(update.client, 0) + size
@@ -259,7 +261,7 @@ def _client_records(
             teacher,
             sent[update.client],
         )
-        for update in done.updates
+        for update in (*done.learned, *others)
     }
 
 
