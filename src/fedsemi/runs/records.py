@@ -117,6 +117,8 @@ class RoundRecord:
     """What was given away so far, where there is noise."""
     hidden: bool = False
     """Whether masks hide what single clients did: their zeros say nothing then."""
+    measured_bytes: int = 0
+    """Sent by clients that learned nothing in this round and only measured."""
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
@@ -128,8 +130,9 @@ class RoundRecord:
         content = asdict(self)
         if self.privacy is None:
             del content["privacy"]
-        if not self.hidden:
-            del content["hidden"]
+        for name in ("hidden", "measured_bytes"):
+            if not content[name]:
+                del content[name]
         test = content.pop("test") or {}
         clients = {str(id): record for id, record in content.pop("clients").items()}
         for scores in (test, content["running_mean"] or {}):

@@ -14,6 +14,7 @@ from fedsemi.runs.records import Notice, Rejection
 from fedsemi.server.gate import MOST_SKIPS, Check, Gate
 from fedsemi.server.members import with_members
 from fedsemi.state import S
+from fedsemi.weights import num_bytes
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,15 @@ class Round(Generic[S]):
     def learned(self) -> list[Update]:
         """Those of them whose clients were asked to learn."""
         return [u for check in self.checks if check.learned for u in check.updates]
+
+    @property
+    def sent(self) -> dict[int, int]:
+        """Bytes of all tensors in a client's answers, by id."""
+        sent: dict[int, int] = {}
+        for update in self.updates:
+            size = num_bytes(update.weights) + num_bytes(update.statistics)
+            sent[update.client] = sent.get(update.client, 0) + size
+        return sent
 
     @property
     def asked(self) -> int:
