@@ -22,6 +22,8 @@ from fedsemi.simulation.run import run_simulation
 
 CONFIGS = Path(str(files("fedsemi"))) / "configs" / "pretrained"
 LEARNER = 'learner={selection="fixmatch",cutoff=0.95}'
+BALANCED = 'learner={selection="fixmatch",cutoff=0.8,loss="balanced-softmax"}'
+"""Chosen with uniform weights on the partitions of seeds 101 to 103."""
 WARM_UP = '{method="supervised",rounds=20}'
 ARMS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "labels": (
@@ -33,6 +35,14 @@ ARMS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         (f'stages=[{WARM_UP},{{method="uniform-semi",rounds=20,{LEARNER}}}]',),
     ),
     "semianagg": ("all sites, by SemiAnAgg", ()),
+    "uniform-balanced": (
+        "all sites alike, pseudo-labels with balanced softmax",
+        (f'stages=[{WARM_UP},{{method="uniform-semi",rounds=20,{BALANCED}}}]',),
+    ),
+    "semianagg-balanced": (
+        "by SemiAnAgg, pseudo-labels with balanced softmax",
+        (f'stages=[{WARM_UP},{{method="semianagg",rounds=20,{BALANCED}}}]',),
+    ),
     "all-labels": (
         "all sites, if all had labels",
         (
