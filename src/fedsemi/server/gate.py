@@ -130,7 +130,7 @@ class Gate:
             quorum,
             ruling.kept,
             ruling.verdict,
-            learned,
+            learned=learned,
         )
 
     def _sifted(
