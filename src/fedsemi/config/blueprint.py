@@ -76,7 +76,7 @@ class Blueprint:
             return method
         # Sites may compute elsewhere, and yet follow the same plan.
         place = f"{self.on('cpu').sha256} {self._number(stage)}"
-        return masked(method, privacy, place, self.secret)
+        return masked(method, privacy, place, self.experiment.seed, self.secret)
 
     def _number(self, stage: Stage) -> int:
         """Return which stage it is; two of a plan may be written alike."""

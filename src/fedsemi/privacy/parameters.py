@@ -7,6 +7,9 @@ from typing import Literal
 PROTOCOL = b"fedsemi masked sum 2"
 """Stands in every derived key and every signature; raised when either changes."""
 
+DEALT = b"fedsemi masked sum 1"
+"""Stands in every deal into groups: no key and no signature, so that it stays."""
+
 PRIME = 2**256 + 297
 """Field of Shamir's shares: the smallest prime that every secret is below."""
 SECRET_BYTES = 32

@@ -18,6 +18,8 @@ class Rules:
     """More than this part of those that made keys must help to open a sum."""
     groups: int = 1
     """Most groups in which steps are summed, each of `least_sites` or more."""
+    seed: int = 0
+    """Of the run and the method; from it sites are dealt into groups."""
     least_unlabeled: int = 0
     """Fewest sites with unlabeled images, where claims to these are summed."""
 
