@@ -89,11 +89,11 @@ def _ours(num: int, size: int) -> Taken:
         site.receive(0, session.envelopes_for(i))
     sent = len(first.written()) + len(own.written())
     claims = to_fixed(np.ones(_CLAIMS), "claims")
-    found = {i: s.mask(0, "claims", claims, _BOUND) for i, s in sites.items()}
-    session = session.with_numbers("claims", found, _CLAIMS)
+    found = {i: s.claim(0, claims, _BOUND) for i, s in sites.items()}
+    session = session.with_claims(found, _CLAIMS)
     session, opened = _agreed(sites, session, "claims")
     session.opened("claims", opened, _BOUND)
-    sent += 8 * _CLAIMS + len(opened[0].written())
+    sent += len(found[0].written()) + len(opened[0].written())
     numbers = to_fixed(np.zeros(size), "model")
     masking, one = timed(lambda: sites[0].mask(0, "model", numbers, _BOUND))
     sent += len(opened[0].written())

@@ -219,6 +219,17 @@ class Conspiracy:
         return secret == int.from_bytes(owner.own[0])
 
 
+def test_the_number_that_is_enough_is_the_least_over_all_a_server_may_choose() -> None:
+    """As docs/privacy.md has it for ten sites, by threshold and least_sites."""
+
+    def enough(least: int, threshold: float) -> int:
+        rules = Rules(least, threshold)
+        return min(2 * rules.needed(num) - num for num in range(least, 11))
+
+    assert [enough(least, 2 / 3) for least in range(3, 11)] == [2, 3, 3, 4, 4, 6, 8, 10]
+    assert [enough(least, 0.5) for least in (3, 4, 5)] == [1, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("num", "rules"),
     [

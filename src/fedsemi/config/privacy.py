@@ -44,7 +44,8 @@ class PrivacySettings:
 
     So many may also be lost in the middle as are beyond it. Of n sites with m that must
     help, 2m - n that conspire with the coordinator are enough to see a single site's
-    part: four of ten at 2/3, two of ten at 1/2.
+    part. The coordinator chooses n, from `least_sites` on: with 3 of them two are
+    enough at 2/3 (n = 4), and one at 1/2 (n = 5).
     """
     clip: Annotated[float, Field(gt=0, lt=128)] = 100.0
     """Longest step of a site, which the site itself keeps to: masked numbers lie
