@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 CONTENT: dict[str, Any] = {
     "data": {"name": "synthetic", "train_limit": 600},
-    "partition": {"num_clients": 3, "scheme": "iid"},
+    "partition": {"num_clients": 4, "scheme": "iid"},
     "model": {"name": "resnet8", "width": 4},
     "privacy": {"masked": True},
     "stages": [{"method": "semianagg", "rounds": 2}],
@@ -57,8 +57,8 @@ def test_sites_that_sign_and_mask_reach_the_same_model(tmp_path: Path) -> None:
     run_trial(tmp_path, said.append)
     model = read_weights(tmp_path / "coordinator" / "run" / "model.safetensors")
     assert digest(model) == digest(last.weights), said
-    for site in ("site-0", "site-1", "site-2"):
-        assert len(list((tmp_path / site / "peers").glob("*.pub"))) == 3
+    for site in ("site-0", "site-1", "site-2", "site-3"):
+        assert len(list((tmp_path / site / "peers").glob("*.pub"))) == 4
         assert list((tmp_path / site).glob("memory/*/sums-000/round-*.json"))
 
 

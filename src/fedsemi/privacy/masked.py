@@ -262,16 +262,17 @@ class Masked(WrappedMethod[MaskedState]):
                 code="FS6011",
             )
         self.terms.rules.check_company(num)
-        self._check_unlabeled(state)
+        self.check_unlabeled(state.clients)
         self._check_room(num)
 
-    def _check_unlabeled(self, state: MaskedState) -> None:
+    def check_unlabeled(self, clients: Sequence[ClientInfo]) -> None:
+        """Refuse to sum claims to unlabeled images where too few sites have any."""
         least = self.terms.rules.least_unlabeled
-        num = sum(client.num_unlabeled > 0 for client in state.clients)
+        num = sum(client.num_unlabeled > 0 for client in clients)
         if num < least:
             raise ConfigError(
                 f"{self.name} sums what sites claim for their unlabeled images, and "
-                f"{num} of {len(state.clients)} have any: {least} are needed for the "
+                f"{num} of {len(clients)} have any: {least} are needed for the "
                 "sum to hide one's; let more sites take part, or leave "
                 "privacy.masked out",
                 code="FS6031",

@@ -26,7 +26,6 @@ from fedsemi.errors import ConfigError, DataError
 from fedsemi.messages import ClientInfo
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
-from fedsemi.privacy.parameters import LEAST_UNLABELED
 from fedsemi.runs.time_left import Load, work_of_round
 from fedsemi.simulation.federation import Federation, make_federation
 
@@ -131,23 +130,9 @@ def assemble(
         federation = replace(federation, oracle=None)
     views = views_of(dataset, experiment.data, model)
     names = dataset.class_names
-    simulation = Simulation(
+    return Simulation(
         experiment, model, views, names, dataset, partition, federation, folders
     )
-    _check_unlabeled(simulation)
-    return simulation
-
-
-def _check_unlabeled(simulation: Simulation) -> None:
-    """Refuse masked stages that would sum too few sites' claims, before a warm-up."""
-    infos = [client.info for client in simulation.federation.clients]
-    num = sum(info.num_unlabeled > 0 for info in infos)
-    if not simulation.experiment.privacy.masked or num >= LEAST_UNLABELED:
-        return
-    for stage in simulation.experiment.stages:
-        method = simulation.method(stage)
-        if not method.sends_model:
-            method.init({}, infos)
 
 
 def check_device(name: str) -> None:
