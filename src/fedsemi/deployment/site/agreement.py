@@ -20,6 +20,7 @@ from typing import Any
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.plugged import plugins_of
 from fedsemi.data.site import Site
+from fedsemi.deployment.certificates import PEERS
 from fedsemi.deployment.codec import Order
 from fedsemi.deployment.site.ledger import Ledger
 from fedsemi.deployment.site.policy import Policy, Refused, read_policy
@@ -204,19 +205,32 @@ class Agreement:
                     code="FS2130",
                 )
             raise ProtocolError(
-                f"this site's policy refuses the plan: {broken.why} ({place}); change "
-                "the plan, or let the site's owner change the line",
+                f"this site's policy refuses the plan: {broken.why} ({place}); "
+                f"{broken.remedy}",
                 code="FS6101",
             )
 
     def refused(self, beyond_bounds: bool = False) -> Iterator[Refused]:
         """Say which lines of the policy the plan breaks, the weightiest first."""
         yield from self.policy.refused(self.blueprint)
+        yield from self._among_strangers()
         beyond = list(self.policy.beyond(self.blueprint, self.site))
         if not beyond_bounds:
             yield from beyond
         if beyond_bounds or not beyond:  # else the plan may be too large to look at
             yield from self.policy.refused_statistics(self.blueprint)
+
+    def _among_strangers(self) -> Iterator[Refused]:
+        """Sums hide nothing from a coordinator that may be all other sites."""
+        rule = self.policy.keeps_from_coordinator
+        if rule is not None and not (self.folder / PEERS).is_dir():
+            yield Refused(
+                rule,
+                f"there is no folder `{PEERS}`, so that the coordinator could pose as "
+                "all other sites",
+                f"the site's owner makes it in the site's folder and puts the public "
+                f"key of each other site there, from its owner, as {PEERS}/site-N.pub",
+            )
 
     def _write(self, by: str, beyond_bounds: bool = False) -> None:
         content = {

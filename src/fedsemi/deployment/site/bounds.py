@@ -45,8 +45,8 @@ class Bounds:
     """What a site agrees to, unless its owner agrees to more by hand."""
 
     sites: Count = 3
-    """Fewest sites in the federation, as its coordinator tells, and in a group of
-    masked sums; of two, each can work out from the mean what the other one sent."""
+    """Fewest sites in the federation, as its coordinator tells, and in a masked sum, as
+    the plan says; of two, each can work out from the mean what the other one sent."""
     images: Whole = 0
     """Fewest images of this site's own; an answer says more of each if they are few."""
     rounds: Count = 10_000
@@ -105,10 +105,14 @@ class Bounds:
             yield from self._local(f"stages.{i}", experiment.local_of(stage), client)
 
     def _company(self, privacy: PrivacySettings) -> Iterator[Beyond]:
-        """Hide among as many sites in a group as in the federation."""
-        if privacy.groups > 1 and privacy.least_sites < self.sites:
-            told = f"privacy.groups lets {privacy.least_sites} sites sum apart"
-            yield Beyond("sites", f"{told} from the others, not {self.sites}")
+        """Hide among as many sites in each masked sum as in the federation.
+
+        How many there are is the coordinator's word; the least of a sum, of a group's
+        too, is what the sites themselves hold to.
+        """
+        if privacy.masked and privacy.least_sites < self.sites:
+            told = f"privacy.least_sites = {privacy.least_sites} lets so few sites"
+            yield Beyond("sites", f"{told} make a masked sum, not {self.sites}")
 
     def _sizes(self, blueprint: Blueprint) -> Iterator[Beyond]:
         stages, model = blueprint.experiment.stages, blueprint.model

@@ -53,7 +53,8 @@ class Answers(_Rules):
     """Code from outside fedsemi that may run here, as module:Name; "agreed" leaves it
     to `fedsemi agree --allow`, plan by plan."""
     masked_only: bool = False
-    """Whether only sums may be seen of what this site sends."""
+    """Whether only sums may be seen of what this site sends; needs the keys of the
+    other sites in the folder `peers`."""
 
 
 class Budget(_Rules):
@@ -66,7 +67,8 @@ class Budget(_Rules):
     """The δ at which ε is told."""
     against: Literal["coordinator", "public"] = "coordinator"
     """Who must not learn more: the coordinator itself, so that noise counts only if it
-    is added under masks; or those who see the model, with the coordinator trusted."""
+    is added under masks, with the keys of the other sites in the folder `peers`; or
+    those who see the model, with the coordinator trusted."""
 
 
 class Rules(_Rules):
@@ -83,6 +85,7 @@ class Refused(NamedTuple):
     rule: str
     """As section.key."""
     why: str
+    remedy: str = "change the plan, or let the site's owner change the line"
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,9 +154,16 @@ class Policy:
         Such counts are under no mask and have no noise: whoever lets nothing but sums
         out, or has a budget against the coordinator, does not send them.
         """
+        return None if self.keeps_from_coordinator else site.held_out
+
+    @property
+    def keeps_from_coordinator(self) -> str | None:
+        """Name the rule by which the coordinator may see sums alone, if there is one."""
+        if self.rules.answers.masked_only:
+            return "answers.masked_only"
         budget = self.rules.budget
         bounded = budget.epsilon is not None and budget.against == "coordinator"
-        return None if bounded or self.rules.answers.masked_only else site.held_out
+        return "budget.against" if bounded else None
 
     def beyond(self, blueprint: Blueprint, site: Site) -> Iterator[Refused]:
         """Say what of a plan is beyond the bounds, where the owner may except it."""
