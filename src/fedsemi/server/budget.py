@@ -68,13 +68,22 @@ class Course:
                 code="FS6113",
             )
 
-    def check_continued(self, rounds: int, spent: float) -> None:
-        """Refuse to begin an account in the middle: it would be of a part."""
-        if self.privacy.noise_multiplier and rounds and not spent:
+    @property
+    def noisy(self) -> bool:
+        """Whether the model of every round has noise."""
+        return self.privacy.noise_multiplier > 0
+
+    def check_continued(self, rounds: int, noised: int) -> None:
+        """Refuse to begin an account in the middle: it would be of a part.
+
+        What was spent does not tell: noise on statistics alone costs something, too,
+        and a run may have gone on without noise in between.
+        """
+        if self.noisy and noised < rounds:
             raise ConfigError(
-                f"the {rounds} rounds before were made without noise, so that no ε "
-                "holds for what follows; start a new run, or set "
-                "privacy.noise_multiplier = 0",
+                f"of the {rounds} rounds before, {rounds - noised} were made without "
+                "noise on the model, so that no ε holds for what follows; start a new "
+                "run, or set privacy.noise_multiplier = 0",
                 code="FS6110",
             )
 
@@ -82,7 +91,7 @@ class Course:
         """Say what was spent so far; None where there is no noise."""
         if not any(self.costs):
             return None
-        covers = "model" if self.privacy.noise_multiplier else "statistics"
+        covers = "model" if self.noisy else "statistics"
         stops = self.stops(stage, done, spent)
         return Spent(self._epsilon(spent), self.privacy.delta, spent, covers, stops)
 
