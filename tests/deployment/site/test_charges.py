@@ -14,10 +14,15 @@ from fedsemi.data.site import Site, read_site, write_site
 from fedsemi.deployment.site import journal
 from fedsemi.deployment.site.agreement import Agreement
 from fedsemi.deployment.site.ledger import LEDGER
+from fedsemi.objectives.diversity import Anchors
+from fedsemi.privacy.at_site import bound_of
 from fedsemi.privacy.steps import LETTER
+from fedsemi.seeds import seed_of
 from fedsemi.simulation.build import build
+from fedsemi.weights import digest
 
-from ..attacker import asked, order, real_desk
+from ...look_alikes import look_alikes
+from ..attacker import asked, order, real_desk, refusal
 from ..conftest import tiny
 
 NOISE = {"noise_multiplier": 2.0, "statistics_noise": 4.0, "clip": 0.1}
@@ -84,3 +89,32 @@ def test_another_attempt_at_a_masked_round_is_free(folder):
     task = replace(question.task, broadcast={**letter, "other": torch.ones(1)})
     agreement.count(replace(question, task=task), {}, "cuda")
     assert len(charges(folder)) == 2
+
+
+def test_two_broadcasts_made_to_look_alike_are_two_questions(noisy, folder):
+    """Else r could be asked for with two anchors, at the price of one."""
+    anchors = [Anchors(noisy.model, seed, 1).announcement() for seed in (0, 5)]
+    alike = look_alikes(*anchors)
+    assert digest(alike[0]) == digest(alike[1])
+    assert bound_of({}, alike[0]) != bound_of({}, alike[1])
+    question, agreement = order(noisy, {}, 0), real_desk(noisy, folder).agreement
+    for told in alike:
+        task = replace(question.task, broadcast=told)
+        agreement.count(replace(question, task=task), {}, "cpu")
+    assert len(charges(folder)) == 2
+
+
+def test_a_task_that_brings_what_its_method_does_not_announce_is_refused(noisy, folder):
+    fair = order(noisy, noisy.initial_weights(), client=0)
+    seed = seed_of(seed_of(noisy.experiment.seed, "stage", 1), "task", 0, 0, 0)
+    announced = Anchors(noisy.model, 0, 1).announcement()
+    for extra in ("!", LETTER, "prior"):
+        told = {**announced, extra: torch.ones(1)}
+        task = replace(fair.task, broadcast=told, seed=seed)
+        said = refusal(asked(noisy, folder, replace(fair, task=task, stage=1)))
+        assert said == (
+            f"FS2134 a task brings '{extra}', which the plan's method does not announce"
+        )
+    assert charges(folder) == []
+    task = replace(fair.task, broadcast=announced, seed=seed)
+    assert not refusal(asked(noisy, folder, replace(fair, task=task, stage=1)))

@@ -27,13 +27,13 @@ from fedsemi.deployment.site.policy import Policy, Refused, read_policy
 from fedsemi.deployment.site.terms import described, terms_of
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Memory, Task
-from fedsemi.method import Method
+from fedsemi.method import Method, innermost
 from fedsemi.privacy.at_site import OWN
 from fedsemi.privacy.steps import LETTER
 from fedsemi.seeds import seed_of
 from fedsemi.storage import append, locked, make_folder, remove, write_whole
 from fedsemi.text.json_text import parsed_object
-from fedsemi.weights import digest
+from fedsemi.weights import framed_digest
 
 AGREED = "agreed.json"
 _ASKED = "asked.txt"
@@ -116,6 +116,17 @@ class Agreement:
             return
         bounds = self.policy.rules.bounds
         bounds.check_task(self.blueprint, task, self.site.client)
+        self._check_announced(task, stage)
+
+    def _check_announced(self, task: Task, stage: int) -> None:
+        """Refuse what no method reads: it could only be there to try something out."""
+        method = self._method(stage)
+        letter = frozenset() if method.sends_model else frozenset({LETTER})
+        for name in task.broadcast.keys() - innermost(method).announces - letter:
+            raise ProtocolError(
+                f"a task brings '{name}', which the plan's method does not announce",
+                code="FS2134",
+            )
 
     def _is_later_step(self, order: Order) -> bool:
         """Tell whether a task trains nothing; the vault counts what it asks."""
@@ -284,8 +295,8 @@ def _question(order: Order, memory: Memory, masked: bool) -> str:
     the same question: its sum is opened once, and has the same noise.
     """
     task = order.task
-    before = digest({k: v for k, v in memory.items() if k not in OWN})
+    before = framed_digest({k: v for k, v in memory.items() if k not in OWN})
     aside = (LETTER,) if masked else ()
-    told = digest({k: v for k, v in task.broadcast.items() if k not in aside})
-    told = f"{digest(task.weights)} {told} {task.group} {before}"
+    told = framed_digest({k: v for k, v in task.broadcast.items() if k not in aside})
+    told = f"{framed_digest(task.weights)} {told} {task.group} {before}"
     return f"{order.stage} {task.round} {hashlib.sha256(told.encode()).hexdigest()}"
