@@ -114,9 +114,22 @@ class Agreement:
         if self._is_later_step(order):
             self._check_no_model(task)
             return
-        bounds = self.policy.rules.bounds
-        bounds.check_task(self.blueprint, task, self.site.client)
+        self.policy.rules.bounds.check_task(self.blueprint, task)
         self._check_announced(task, stage)
+
+    def check_model(self, order: Order) -> None:
+        """Refuse a model that tells no images apart, after it was counted and charged.
+
+        A refusal is an answer about the site's images, and a coordinator could find
+        their spread by one after the other. Under masks and noise, which bound what a
+        sum tells whatever the model, none is given.
+        """
+        hidden = not self._method(order.stage).sends_model
+        if hidden and self.blueprint.experiment.privacy.noise_multiplier:
+            return
+        if not self._is_later_step(order):
+            bounds = self.policy.rules.bounds
+            bounds.check_spread(self.blueprint, order.task, self.site.client)
 
     def _check_announced(self, task: Task, stage: int) -> None:
         """Refuse what no method reads: it could only be there to try something out."""
@@ -166,8 +179,10 @@ class Agreement:
             append(self._asked, f"{line}\n".encode())
 
     def _check_often(self, order: Order, asked: Collection[str]) -> None:
-        stage, round = order.stage, order.task.round
-        most = self._groups(stage) + self.policy.rules.bounds.spare
+        stage, round, method = order.stage, order.task.round, self._method(order.stage)
+        # Of a masked round only the first step asks something of the images.
+        fair = method.questions if method.sends_model else 1
+        most = fair + self.policy.rules.bounds.spare
         if sum(old.startswith(f"{stage} {round} ") for old in set(asked)) >= most:
             raise ProtocolError(
                 f"round {round + 1} of stage {stage + 1} was asked {most} times with "

@@ -175,19 +175,22 @@ class Bounds:
                 f"unlabeled images into fewer than {self.batches} batches",
             )
 
-    def check_task(self, blueprint: Blueprint, task: Task, client: Client) -> None:
-        """Refuse a task whose tensors are not those of the plan's network at work."""
-        fresh = blueprint.model.build(0)
-        _check_shapes(fresh.state_dict(), task.weights)
+    def check_task(self, blueprint: Blueprint, task: Task) -> None:
+        """Refuse a task whose tensors are not those of the plan's network."""
+        _check_shapes(blueprint.model.build(0).state_dict(), task.weights)
         for name, value in (*task.weights.items(), *task.broadcast.items()):
             if value.is_floating_point() and not _small(value, self.magnitude):
                 raise ProtocolError(
                     f"'{name}' is not finite, or beyond {self.magnitude:g}",
                     code="FS2134",
                 )
+
+    def check_spread(self, blueprint: Blueprint, task: Task, client: Client) -> None:
+        """Refuse a model that is not at work: it says the same of the site's images."""
         inputs = blueprint.views.clean(_some_images(client))
         if len(inputs) < 2:
             return
+        fresh = blueprint.model.build(0)
         usual = _spread(fresh, inputs)
         fresh.load_state_dict({k: task.weights[k] for k in fresh.state_dict()})
         if not _spread(fresh, inputs) >= self.spread * usual:
