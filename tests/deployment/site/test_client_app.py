@@ -46,8 +46,9 @@ def folder(tmp_path, honest):
 
 def test_a_damaged_ledger_does_not_tell_where_it_lies(honest, folder, caplog):
     (folder / LEDGER).write_text("{}\n")
+    fair = order(honest, honest.initial_weights(), client=0)
     with caplog.at_level(logging.WARNING):
-        told = refusal(asked(honest, folder, order(honest, honest.initial_weights(), 0)))
+        told = refusal(asked(honest, folder, fair))
     assert told == "FS6104 StorageError at the site; see its log"
     assert f"{OWNER}/{LEDGER}' is damaged" in caplog.text
 

@@ -158,7 +158,7 @@ class Policy:
 
     @property
     def keeps_from_coordinator(self) -> str | None:
-        """Name the rule by which the coordinator may see sums alone, if there is one."""
+        """Name the rule that lets the coordinator see sums alone, if there is one."""
         if self.rules.answers.masked_only:
             return "answers.masked_only"
         budget = self.rules.budget
