@@ -18,6 +18,7 @@ from benchmarks.counts import counts
 from benchmarks.deployment import deployment
 from benchmarks.first_words import first_words
 from benchmarks.flower_ray import flower
+from benchmarks.groups import groups
 from benchmarks.large import large
 from benchmarks.limit import augmentation, limit, scale
 from benchmarks.masks import masks
@@ -47,6 +48,7 @@ ITEMS: dict[str, Callable[[int], Section]] = {
 """The longest come last: the results are written after each of them."""
 BY_NAME: dict[str, Callable[[int], Section]] = {
     "counts": counts,
+    "groups": groups,
     "masks": masks,
     "privacy": privacy,
 }

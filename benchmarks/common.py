@@ -204,8 +204,12 @@ class Peak:
         return self._peak
 
     def _watch(self) -> None:
-        while not self._done.wait(0.1):
+        pause = 0.1
+        while not self._done.wait(pause):
+            began = time.perf_counter()
             self._peak = max(self._peak, sum(map(_memory, family(self._pid))))
+            # Looking costs time of the watched cores: at most a fiftieth of it.
+            pause = max(0.1, 50 * (time.perf_counter() - began))
 
 
 def _end(pid: int) -> None:

@@ -1,8 +1,9 @@
 """Does semi-supervision help on top of a good encoder? Records for docs/pretrained.md.
 
 `python -m benchmarks.pretrained RECORDS --data-dir DATA --seeds 1,2,3` runs the arms of
-`configs/pretrained/isic18-96.toml` that RECORDS lacks and adds a line for each. Not a
-part of `python -m benchmarks`: it measures learning, not speed.
+`configs/pretrained/isic18-96.toml`, or of another with `--config`, that RECORDS lacks
+and adds a line for each. Not a part of `python -m benchmarks`: it measures learning,
+not speed.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from fedsemi.config.experiment import load_config
 from fedsemi.simulation.build import build
 from fedsemi.simulation.run import run_simulation
 
-CONFIG = Path(str(files("fedsemi"))) / "configs" / "pretrained" / "isic18-96.toml"
+CONFIGS = Path(str(files("fedsemi"))) / "configs" / "pretrained"
 LEARNER = 'learner={selection="fixmatch",cutoff=0.95}'
+BALANCED = 'learner={selection="fixmatch",cutoff=0.8,loss="balanced-softmax"}'
+"""Chosen with uniform weights on the partitions of seeds 101 to 103."""
 WARM_UP = '{method="supervised",rounds=20}'
 ARMS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "labels": (
@@ -32,6 +35,14 @@ ARMS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         (f'stages=[{WARM_UP},{{method="uniform-semi",rounds=20,{LEARNER}}}]',),
     ),
     "semianagg": ("all sites, by SemiAnAgg", ()),
+    "uniform-balanced": (
+        "all sites alike, pseudo-labels with balanced softmax",
+        (f'stages=[{WARM_UP},{{method="uniform-semi",rounds=20,{BALANCED}}}]',),
+    ),
+    "semianagg-balanced": (
+        "by SemiAnAgg, pseudo-labels with balanced softmax",
+        (f'stages=[{WARM_UP},{{method="semianagg",rounds=20,{BALANCED}}}]',),
+    ),
     "all-labels": (
         "all sites, if all had labels",
         (
@@ -48,10 +59,14 @@ def overrides_of(arm: str, seed: int, more: Sequence[str]) -> list[str]:
     return [f"seed={seed}", "evaluation.every=5", *ARMS[arm][1], *more]
 
 
+def config_of(name: str) -> Path:
+    return CONFIGS / f"{name}.toml"
+
+
 def run_arm(
-    arm: str, seed: int, more: Sequence[str], data_dir: Path | None
+    config: str, arm: str, seed: int, more: Sequence[str], data_dir: Path | None
 ) -> dict[str, Any]:
-    experiment = load_config(CONFIG, overrides_of(arm, seed, more))
+    experiment = load_config(config_of(config), overrides_of(arm, seed, more))
     simulation = build(experiment, data_dir)
     records = [step.record for step in run_simulation(simulation)]
     test = records[-1].test
@@ -60,6 +75,7 @@ def run_arm(
     right = sum(c.num_pseudo * (c.pseudo_label_accuracy or 0) for c in pseudo)
     given = sum(c.num_pseudo for c in pseudo)
     return {
+        "config": config,
         "arm": arm,
         "seed": seed,
         "set": list(more),
@@ -78,17 +94,18 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 
 
 def tables(records: Sequence[Mapping[str, Any]]) -> str:
-    """Lay the records out, a table for each set of settings, in order of first use."""
+    """Lay the records out, a table for each config and its settings."""
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for record in records:
-        groups.setdefault(tuple(record["set"]), []).append(record)
-    return "\n\n".join(_table(more, group) for more, group in groups.items())
+        groups.setdefault((record["config"], *record["set"]), []).append(record)
+    return "\n\n".join(_table(key, group) for key, group in groups.items())
 
 
-def _table(more: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:
+def _table(key: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:
+    config, *more = key
     shown = ", ".join(f"`{each}`" for each in more)
     lines = [
-        f"With {shown}:",
+        f"`pretrained/{config}` with {shown}:",
         "",
         "| who learns | accuracy | balanced accuracy | AUC | accuracy less labels "
         "alone, by seed | balanced accuracy less labels alone, by seed | "
@@ -120,18 +137,19 @@ def _mean(records: Sequence[Mapping[str, Any]], score: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("records", type=Path)
+    parser.add_argument("--config", default="isic18-96")
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--arms", default=",".join(ARMS))
     parser.add_argument("--set", action="append", default=[])
     given = parser.parse_args()
     known = read_records(given.records) if given.records.exists() else []
-    done = {(r["arm"], r["seed"], *r["set"]) for r in known}
+    done = {(r["config"], r["arm"], r["seed"], *r["set"]) for r in known}
     for seed in map(int, given.seeds.split(",")):
         for arm in given.arms.split(","):
-            if (arm, seed, *given.set) in done:
+            if (given.config, arm, seed, *given.set) in done:
                 continue
-            record = run_arm(arm, seed, given.set, given.data_dir)
+            record = run_arm(given.config, arm, seed, given.set, given.data_dir)
             with given.records.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
             print(record, flush=True)

@@ -29,6 +29,11 @@ CASES = (
 PATIENCE = 900
 """Seconds; 1000 clients take minutes a round in some frameworks."""
 RESULTS = ROOT / "benchmarks" / "peers.md"
+RATIOS = (
+    ("fedsemi over the bare loop", "fedsemi", "bare loop, our settings"),
+    ("pfl-research over fedsemi", "pfl-research", "fedsemi"),
+)
+"""What there are aims for."""
 
 
 @dataclass
@@ -69,7 +74,7 @@ def measure(job: Job, turns: int, folder: Path, only: set[str]) -> dict[str, Mea
         for each in CONTENDERS:
             if each.left_out or (only and each.name not in only):
                 continue
-            if job.processes > each.most_processes or job.clients > each.most_clients:
+            if job.processes not in each.processes or job.clients > each.most_clients:
                 continue
             mine = found.setdefault(each.name, Measured())
             if not mine.word:
@@ -108,6 +113,8 @@ def table(found: dict[Job, dict[str, Measured]]) -> str:
             continue
         none = Measured()
         rows.append([each.name, *(found[j].get(each.name, none).cell for j in jobs)])
+    for title, above, below in RATIOS:
+        rows.append([title, *(_ratio(found[j], above, below) for j in jobs)])
     first = found[jobs[0]]
     peaks = [
         f"{name} {max(each.memory):.0f} MB"
@@ -127,6 +134,13 @@ def table(found: dict[Job, dict[str, Measured]]) -> str:
     return f"{section}\nPeak memory, {columns[1]}: {', '.join(peaks)}.\n\n" + "\n".join(
         ["What differs:", "", *words, ""]
     )
+
+
+def _ratio(found: dict[str, Measured], above: str, below: str) -> str:
+    if not all(name in found and found[name].seconds for name in (above, below)):
+        return "–"
+    first, second = (statistics.median(found[n].seconds) for n in (above, below))
+    return f"{first / second:.2f}"
 
 
 def main() -> None:

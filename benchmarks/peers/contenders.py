@@ -18,7 +18,7 @@ class Contender:
     packages: tuple[str, ...] = ()
     """What is installed in its own environment; nothing for what is ours."""
     words: tuple[str, ...] = ()
-    most_processes: int = 2
+    processes: tuple[int, ...] = (1, 2)
     most_clients: int = 1000
     left_out: str = ""
     """Why it is skipped, if it cannot be here."""
@@ -43,6 +43,13 @@ CONTENDERS = (
         "gate and mean included; channels last and kept memory are its settings",
     ),
     Contender(
+        "fedsemi in bf16",
+        "ours",
+        'as before, with `precision = "bf16"`; all others compute in float32, and '
+        "autocast is open to their users too",
+        words=("bf16",),
+    ),
+    Contender(
         "pfl-research",
         "pfl_peer",
         "batch norm's running statistics are not averaged; metrics of each round",
@@ -57,8 +64,10 @@ CONTENDERS = (
     Contender(
         "NVFlare",
         "nvflare_peer",
-        "simulated sites are processes with their own messages; ten clients only",
+        "each simulated site is a process (ten at once on the same cores) with "
+        "messages of its own; ten clients only",
         (*NEEDED, "nvflare==2.9.0"),
+        processes=(2,),
         most_clients=10,
     ),
     Contender(
@@ -66,7 +75,7 @@ CONTENDERS = (
         "fedlab_peer",
         "one process; no momentum in its trainer, so that its steps do less",
         (*NEEDED, "fedlab==1.3.0"),
-        most_processes=1,
+        processes=(1,),
         most_clients=100,
     ),
     Contender(

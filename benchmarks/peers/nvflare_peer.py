@@ -34,7 +34,8 @@ def run(job: Job) -> list[float]:
         )
         for client in range(job.clients):
             made.to(script, f"site-{client + 1}")
-        made.simulator_run(name, threads=job.processes)
+        # With fewer threads than sites it swaps whole processes in and out.
+        made.simulator_run(name, threads=job.clients)
         lines = [line.split() for line in asked.read_text().splitlines()]
     first: dict[int, float] = {}
     for number, at in lines:

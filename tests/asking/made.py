@@ -23,12 +23,12 @@ CONFIG: dict[str, Any] = {
 
 
 def made(seed: int, labels: int = 60, **percent: float) -> Record:
-    """Make a record of accuracies: base=50, random_20=60, coverage_20=62, ..."""
+    """Make a record of balanced accuracies: base=50, random_20=60, coverage_20=62, ..."""
     record = Record(seed, "key", CONFIG)
     for name, value in percent.items():
         rule, _, budget = name.partition("_")
         arm = (NOBODY, 0) if rule == "base" else (rule, int(budget))
-        scores = {"accuracy": value / 100, "balanced_accuracy": 0.5, "auc": None}
+        scores = {"accuracy": 0.5, "balanced_accuracy": value / 100, "auc": None}
         known = labels + arm[1]
         record.points[arm] = Point(*arm, scores, (arm[1], 0), known, 1.0)
     return record

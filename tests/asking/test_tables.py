@@ -92,12 +92,20 @@ def test_the_scale_says_how_large_the_experiment_was() -> None:
     said = scale(three_seeds())
     assert "300 training images at 5 sites" in said
     assert "57 to 60 labels at 1 of them" in said
-    assert "30 rounds of warm-up and 4 of semianagg" in said
+    assert "30 rounds of supervised and 4 rounds of semianagg" in said
+    assert "resnet8 of width 8;" in said
     assert "3 seeds" in said
+
+
+def test_the_scale_says_that_an_encoder_is_pretrained() -> None:
+    record = made(1, base=50)
+    model = {"name": "efficientnet-lite0", "encoder": {"weights": "a.safetensors"}}
+    record.config = record.config | {"model": model}
+    assert "efficientnet-lite0 with pretrained weights, frozen;" in scale([record])
 
 
 def test_a_folder_has_words_numbers_and_a_plot(tmp_path: Path) -> None:
     write_tables(tmp_path, three_seeds())
     assert "- coverage: beats random" in (tmp_path / "curve.md").read_text()
-    assert as_csv(three_seeds()).splitlines()[2] == "1,coverage,20,77,0.62,0.5,,20 0"
+    assert as_csv(three_seeds()).splitlines()[2] == "1,coverage,20,77,0.5,0.62,,20 0"
     assert (tmp_path / "curve.svg").read_text() == as_svg(three_seeds())

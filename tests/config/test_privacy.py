@@ -141,7 +141,7 @@ import fedsemi.cli, fedsemi.cli.attack, fedsemi.simulation.run
 from fedsemi.config.privacy import PrivacySettings, masked
 from fedsemi.errors import ConfigError
 try:
-    masked(None, PrivacySettings(masked=True), "")
+    masked(None, PrivacySettings(masked=True), "", 1)
 except ConfigError as error:
     print(error)
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -198,3 +199,18 @@ def test_a_plan_without_groups_is_written_as_before_there_were_any(
     assert '"groups"' not in simulation.as_json()
     assert '"groups": 2' in grouped.as_json()
     assert read_blueprint(grouped.as_json()).sha256 == grouped.sha256
+
+
+def test_groups_follow_from_the_seed_and_not_from_where_files_lie(
+    grouped: Simulation,
+) -> None:
+    """A run that begins with a model, or goes on for longer, meets the same sites."""
+    content = grouped.experiment.model_dump(mode="json", exclude_none=True)
+    content["stages"][0]["rounds"] = 9
+    longer = replace(grouped, experiment=make_experiment(content))
+    seeds = [
+        each.method(each.experiment.stages[0]).terms.rules.seed
+        for each in (grouped, longer)
+    ]
+    assert longer.sha256 != grouped.sha256
+    assert seeds[0] == seeds[1]

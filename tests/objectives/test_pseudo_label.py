@@ -63,6 +63,31 @@ def test_loss_is_the_strong_views_cross_entropy_with_the_teachers_label(
     assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
 
 
+def test_balanced_softmax_adds_the_log_share_of_each_pseudo_class(
+    make_bench: Make,
+) -> None:
+    losses = []
+    for loss in ("cross-entropy", "balanced-softmax"):
+        bench = make_bench(unlabeled=6)
+        student = bench.setup.model.build(1).eval()
+        labeler = Labeler(bench, 0.5)
+        objective = PseudoLabel(bench, Fixed(0.0), labeler, loss=loss)
+        objective.start_epoch(bench.setup.model.build(0).eval())
+        # Five confident labels, four of class 0 and one of class 1; one is unsure.
+        labeler.pseudo_label = torch.tensor([0, 0, 0, 0, 1, -1], dtype=torch.int16)
+        losses.append(objective(student, unlabeled(6)).item())
+    classes = bench.num_classes
+    assert objective.labeler.class_count.tolist() == [4, 1] + [0] * (classes - 2)
+    share = torch.tensor([5.0, 2.0] + [1.0] * (classes - 2)) / (5 + classes)
+    same = make_bench(unlabeled=6)
+    images = same.client.unlabeled_images
+    label = same.setup.model.build(0).eval()(same.weak(images)).logits.argmax(1)
+    logits = student(same.strong(images)).logits
+    expected = F.cross_entropy(logits + share.log(), label)
+    assert losses[1] == pytest.approx(expected.item(), rel=1e-5)
+    assert losses[0] != losses[1]
+
+
 def test_samples_that_are_not_selected_add_zero_to_the_mean(make_bench: Make) -> None:
     class Half(Fixed):
         def forward(self, probs: torch.Tensor, index: torch.Tensor) -> torch.Tensor:

@@ -44,7 +44,7 @@ OFF = Guard(sees_steps=False)
 
 
 def dealt(sites) -> Deal:
-    return Deal.of("model", sites, RULES, "a plan", 0)
+    return Deal.of("model", sites, RULES, 0)
 
 
 def test_each_group_is_summed_for_itself_and_claims_over_all() -> None:

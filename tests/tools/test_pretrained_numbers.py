@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.pretrained import CONFIG, overrides_of, read_records, tables
+from benchmarks.pretrained import config_of, overrides_of, read_records, tables
 
 from fedsemi.config.experiment import load_config
 
@@ -21,12 +21,14 @@ def test_the_page_shows_the_records_as_they_are():
 def test_the_records_are_of_the_config_that_is_shipped():
     for record in read_records(ROOT / "benchmarks" / "pretrained.jsonl"):
         overrides = overrides_of(record["arm"], record["seed"], record["set"])
-        assert load_config(CONFIG, overrides).sha256 == record["config_sha256"]
+        config = load_config(config_of(record["config"]), overrides)
+        assert config.sha256 == record["config_sha256"]
 
 
 def test_a_table_has_means_gains_by_seed_and_who_is_right():
     def record(arm, seed, score, right=None):
         return {
+            "config": "a-set",
             "arm": arm,
             "seed": seed,
             "set": ["a=1"],
@@ -45,6 +47,6 @@ def test_a_table_has_means_gains_by_seed_and_who_is_right():
             record("semianagg", 2, 0.43, 0.9),
         ]
     )
-    assert "With `a=1`:" in text
+    assert "`pretrained/a-set` with `a=1`:" in text
     assert "| 50.0 ± 0.0 | 35.0 ± 7.1 | 90.0 ± 0.0 |  |  |  |" in text
     assert "| +0.0, +0.0 | -2.0, +3.0 | 85 % |" in text

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -56,6 +57,24 @@ class Base:
 
     simulation: Simulation
     weights: Weights
+
+    @cached_property
+    def pools(self) -> dict[int, Pool]:
+        """What each site sees in its pictures: once, for all rules and budgets."""
+        model = deployed(ModelCard.of(self.simulation), self.weights)
+        clients = self.simulation.federation.clients
+        return {client.id: self._pool(model, client) for client in clients}
+
+    def _pool(self, model: Deployed, client: Client) -> Pool:
+        """Let a client look at its own pictures, as it would with its own folder."""
+        size, simulation = self.simulation.views.size, self.simulation
+        probs, features = said(model, resize(client.unlabeled_images, size))
+        counts = torch.bincount(client.labels, minlength=simulation.dataset.num_classes)
+        known: Floats = np.empty((0, features.shape[1]))
+        if client.num_labeled:
+            known = said(model, resize(client.labeled_images, size))[1]
+        seed = seed_of(simulation.experiment.seed, "ask", client.id)
+        return Pool(probs, features, counts.numpy(), known, seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +121,8 @@ def ask_all(base: Base, rule: str, budget: int) -> dict[int, list[int]]:
     """Return which of its unlabeled pictures each site asks about, by client id."""
     clients = base.simulation.federation.clients
     shares = divided(budget, [client.num_unlabeled for client in clients])
-    model = _model(base)
     return {
-        client.id: RULES[rule](_pool(base, model, client), share)
+        client.id: RULES[rule](base.pools[client.id], share)
         for client, share in zip(clients, shares, strict=True)
         if share
     }
@@ -140,22 +158,6 @@ def _moved(index: ClientIndex, rows: Sequence[int]) -> ClientIndex:
     taken[list(rows)] = True
     labeled = np.concatenate([index.labeled, index.unlabeled[list(rows)]])
     return ClientIndex(labeled, index.unlabeled[~taken])
-
-
-def _model(base: Base) -> Deployed:
-    return deployed(ModelCard.of(base.simulation), base.weights)
-
-
-def _pool(base: Base, model: Deployed, client: Client) -> Pool:
-    """Let a client look at its own pictures, as it would with its own folder."""
-    size, simulation = base.simulation.views.size, base.simulation
-    probs, features = said(model, resize(client.unlabeled_images, size))
-    counts = torch.bincount(client.labels, minlength=simulation.dataset.num_classes)
-    known: Floats = np.empty((0, features.shape[1]))
-    if client.num_labeled:
-        known = said(model, resize(client.labeled_images, size))[1]
-    seed = seed_of(simulation.experiment.seed, "ask", client.id)
-    return Pool(probs, features, counts.numpy(), known, seed)
 
 
 def _run(simulation: Simulation) -> tuple[Weights, dict[str, float | None]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fedsemi.asking.curve import NOBODY
 from fedsemi.asking.plot import Series, plot
@@ -16,8 +17,12 @@ from fedsemi.evidence.render import markdown_table
 from fedsemi.evidence.stats import Paired, paired
 from fedsemi.storage import write_whole
 
-HEAD = ("labels asked for", "rule", "accuracy", "minus random", "95 % interval")
-METRIC = "accuracy"
+HEAD = (
+    *("labels asked for", "rule", "balanced accuracy"),
+    *("minus random", "95 % interval"),
+)
+METRIC = "balanced_accuracy"
+"""Rules differ in which classes they ask for, so every class counts alike."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,10 @@ class Line:
         """The line as text."""
         ahead = "" if self.ahead is None else _signed(self.ahead.mean)
         between = "" if self.ahead is None else _range(self.ahead)
-        return str(self.budget), self.rule, self._accuracy, ahead, between
+        return str(self.budget), self.rule, self._score, ahead, between
 
     @property
-    def _accuracy(self) -> str:
+    def _score(self) -> str:
         number = f" (n = {self.score.n})" if self.score.n < self.seeds else ""
         return f"{_reach(self.score)}{number}"
 
@@ -81,7 +86,7 @@ def as_csv(records: Sequence[Record]) -> str:
 
 
 def as_svg(records: Sequence[Record]) -> str:
-    """Draw accuracy over the budget, a line for each rule, with intervals."""
+    """Draw balanced accuracy over the budget, a line for each rule, with intervals."""
     lines = lines_of(records)
     drawn = [rule for rule in RULES if any(line.rule == rule for line in lines)]
     series = [
@@ -96,7 +101,7 @@ def as_svg(records: Sequence[Record]) -> str:
         for rule in drawn
     ]
     data = records[0].config["data"]["name"]
-    return plot(f"Accuracy on {data} by labels asked for", series)
+    return plot(f"Balanced accuracy on {data} by labels asked for", series)
 
 
 def words(records: Sequence[Record]) -> str:
@@ -122,23 +127,31 @@ def sentences(records: Sequence[Record]) -> list[str]:
 def scale(records: Sequence[Record]) -> str:
     """Say how large the experiment was."""
     config, seeds = records[0].config, len(records)
-    data, model, partition = config["data"], config["model"], config["partition"]
-    *before, last = config["stages"]
+    data, partition = config["data"], config["partition"]
+    rounds = [
+        f"{each['rounds']} rounds of {each['method']}" for each in config["stages"]
+    ]
     labels = [record.points[NOBODY, 0].labels for record in records]
     some = (
         f"{min(labels)}" if len({*labels}) == 1 else f"{min(labels)} to {max(labels)}"
     )
-    warm_up = sum(stage["rounds"] for stage in before)
     return (
         f"{data['name']} at {data.get('image_size', 'its own')} px, "
         f"{data.get('train_limit', 'all')} training images at "
         f"{partition['num_clients']} sites, Dirichlet({partition['dirichlet_alpha']}), "
-        f"{some} labels at {partition['labeled_clients']} of them; {model['name']} of "
-        f"width {model.get('width', 'as usual')}; {warm_up} rounds of warm-up and "
-        f"{last['rounds']} of {last['method']}, then the same once more with the "
-        f"labels; {seeds} seed{'s' if seeds > 1 else ''}; ± and intervals are 95 %, "
-        "Student's t."
+        f"{some} labels at {partition['labeled_clients']} of them; "
+        f"{_network(config['model'])}; {' and '.join(rounds)}, then the same once more "
+        f"with the labels; {seeds} seed{'s' if seeds > 1 else ''}; ± and intervals are "
+        "95 %, Student's t."
     )
+
+
+def _network(model: Mapping[str, Any]) -> str:
+    if encoder := model.get("encoder"):
+        trained = encoder.get("trained_blocks", 0)
+        what = "frozen" if trained == 0 else f"trained blocks: {trained}"
+        return f"{model['name']} with pretrained weights, {what}"
+    return f"{model['name']} of width {model.get('width', 'as usual')}"
 
 
 def _verdict(rule: str, lines: Sequence[Line]) -> str:

@@ -21,7 +21,7 @@ from fedsemi.asking.queue import Queue
 from fedsemi.asking.records import Record, run_curves
 from fedsemi.asking.rules import RANDOM, RULES
 from fedsemi.asking.shelf import Shelf, open_shelf
-from fedsemi.asking.tables import lines_of, sentences, write_tables
+from fedsemi.asking.tables import HEAD, METRIC, lines_of, sentences, write_tables
 from fedsemi.cli.options import ConfigPath, DataDir, Overrides
 from fedsemi.config.experiment import load_config
 from fedsemi.config.explain import known
@@ -164,7 +164,7 @@ def label_curve(
         done = run_curves(base, arms, seeds, folder, data_dir)
         for number, (record, point, new) in enumerate(done, start=1):
             records[record.seed] = record
-            accuracy = point.scores["accuracy"]
+            accuracy = point.scores[METRIC]
             console.print(
                 f"[{number}/{seeds * (1 + len(arms))}] seed {record.seed}, "
                 f"{point.rule}, {point.budget} labels: {accuracy:.1%}"
@@ -179,7 +179,7 @@ def label_curve(
 
 def _show(console: Screen, records: Sequence[Record]) -> None:
     table = Table(box=None, header_style="dim", padding=(0, 1))
-    for name in ("labels", "rule", "accuracy", "minus random", "95 % interval"):
+    for name in HEAD:
         table.add_column(name, justify="left" if name == "rule" else "right")
     for line in lines_of(records):
         table.add_row(*line.cells)

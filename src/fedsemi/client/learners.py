@@ -19,7 +19,7 @@ from fedsemi.objectives.pseudo_label import PseudoLabel, Teacher
 from fedsemi.objectives.selection import Fixed, Flexible, Free, Selection, Soft
 from fedsemi.objectives.supervised import Supervised
 from fedsemi.objectives.two_heads import TwoHeadSupervised, standard_head
-from fedsemi.objectives.workbench import Parts, Workbench
+from fedsemi.objectives.workbench import Loss, Parts, Workbench
 from fedsemi.plugins.registry import Registry
 from fedsemi.settings import STRICT, NotNegative, Share, Whole
 
@@ -70,12 +70,14 @@ class PseudoLabeling(LocalLearner):
     """Weight of FreeMatch's term for even classes."""
     free_cap: Share = 1.0
     """Largest overall threshold of FreeMatch; USB has 0.95 for SVHN."""
+    loss: Loss = "cross-entropy"
+    """Of pseudo-labels; with balanced softmax rare pseudo-classes count as much."""
 
     def objective(self, bench: Workbench, probe: ProbeMaker | None = None) -> Objective:
         """Build the client's objective, with something to measure on the way."""
         selection = self._selection(bench)
         labeler = _labeler(bench, self.cutoff, probe)
-        unsupervised = PseudoLabel(bench, selection, labeler, self.teacher)
+        unsupervised = PseudoLabel(bench, selection, labeler, self.teacher, self.loss)
         return SemiSupervised(Supervised(bench), unsupervised)
 
     def _selection(self, bench: Workbench) -> Selection:

@@ -75,7 +75,8 @@ class Blueprint:
         if not privacy.masked or (privacy.plain_warm_up and method.labels_only):
             return method
         # Sites may compute elsewhere, and yet follow the same plan.
-        return masked(method, privacy, self.on("cpu").sha256, self.secret)
+        plan, seed = self.on("cpu").sha256, self.experiment.seed
+        return masked(method, privacy, plan, seed, self.secret)
 
     def initial_weights(self) -> Weights:
         """Return the weights that the first stage begins with."""

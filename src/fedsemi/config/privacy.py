@@ -12,6 +12,7 @@ from fedsemi.errors import ConfigError
 from fedsemi.messages import DIVERSITY
 from fedsemi.method import Method
 from fedsemi.privacy.rules import Rules
+from fedsemi.seeds import seed_of
 from fedsemi.settings import STRICT, NotNegative, Positive
 
 _SEES_CLAIMS = ("cap", "spread")
@@ -176,15 +177,27 @@ def _said_of_groups(privacy: PrivacySettings, guard: GuardSettings) -> str:
     return f"nothing compares {groups} ([guard] enabled is false), "
 
 
-def rules_of(privacy: PrivacySettings) -> Rules:
-    """Return how many sites the sums of a plan need."""
-    return Rules(privacy.least_sites, privacy.threshold, privacy.groups)
+def rules_of(privacy: PrivacySettings, seed: int = 0) -> Rules:
+    """Return how many sites the sums of a plan need, and how these are dealt."""
+    return Rules(privacy.least_sites, privacy.threshold, privacy.groups, seed)
 
 
 def masked(
-    method: Method[Any], privacy: PrivacySettings, plan: str, secret: bytes = b""
+    method: Method[Any],
+    privacy: PrivacySettings,
+    plan: str,
+    seed: int,
+    secret: bytes = b"",
 ) -> Method[Any]:
-    """Return a method that sees sums alone; a site's noise is made from its secret."""
+    """Return a method that sees sums alone.
+
+    Args:
+        method: Whose mean is to be a sum.
+        privacy: How it is masked.
+        plan: Names what all sites have agreed to.
+        seed: Of the run, from which groups are dealt.
+        secret: What a site's noise is made from.
+    """
     try:
         from fedsemi.privacy.at_site import Terms
         from fedsemi.privacy.masked import Masked
@@ -197,5 +210,6 @@ def masked(
             code="FS6012",
         ) from None
     context, noise = f"{plan} {method.name}", privacy.noise_multiplier
-    terms = Terms(context, rules_of(privacy), privacy.clip, noise=noise, secret=secret)
+    rules = rules_of(privacy, seed_of(seed, "groups", method.name))
+    terms = Terms(context, rules, privacy.clip, noise=noise, secret=secret)
     return Masked(method, terms)

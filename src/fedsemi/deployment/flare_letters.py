@@ -32,7 +32,13 @@ def unpacked(params: Mapping[str, Any] | None) -> RecordDict:
     array = (params or {}).get(_LETTER)
     if not isinstance(array, np.ndarray) or array.dtype != np.uint8:
         raise ProtocolError("a model of FLARE holds no letter", code="FS2101")
-    return recorddict_from_proto(RecordDictProto.FromString(array.tobytes()))
+    try:
+        return recorddict_from_proto(RecordDictProto.FromString(array.tobytes()))
+    except Exception as error:  # bytes of a stranger, read by two libraries
+        kind = type(error).__name__
+        raise ProtocolError(
+            f"a letter of FLARE is unreadable ({kind})", code="FS2101"
+        ) from None
 
 
 def about(meta: Mapping[str, Any] | None) -> dict[str, str]:

@@ -90,6 +90,12 @@ class Labeler(nn.Module):
         """Count the samples with a confident label."""
         return int((self.pseudo_label >= 0).sum())
 
+    @property
+    def class_count(self) -> Tensor:
+        """Count the confident labels of each class, int64 [C]."""
+        sure = self.pseudo_label[self.pseudo_label >= 0].long()
+        return sure.bincount(minlength=self._bench.num_classes)
+
     def prepare(self) -> None:
         """Let the probe prepare."""
         if self.probe is not None:

@@ -13,7 +13,7 @@ from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.selection import Selection
-from fedsemi.objectives.workbench import Workbench
+from fedsemi.objectives.workbench import Loss, Workbench
 
 Teacher = Literal["global", "local"]
 
@@ -23,7 +23,9 @@ class PseudoLabel(Objective):
 
     With the global teacher, which is frozen for the round, all labels of an epoch are
     made in one pass of large batches; with the local teacher the student labels each
-    batch as it is at that moment.
+    batch as it is at that moment. With balanced softmax the frequencies of the client's
+    own confident labels are added to the student's logits, one more for each class, so
+    that pseudo-labels of a common class do not undo what labels taught of a rare one.
     """
 
     def __init__(
@@ -32,12 +34,14 @@ class PseudoLabel(Objective):
         selection: Selection,
         labeler: Labeler,
         teacher: Teacher = "global",
+        loss: Loss = "cross-entropy",
     ) -> None:
         super().__init__()
         self._bench = bench
         self.selection = selection
         self.labeler = labeler
         self.teacher = teacher
+        self.loss = loss
         self._probs = torch.empty(0)
         self._weight_sum, self._weight_count = 0.0, 0
 
@@ -65,11 +69,20 @@ class PseudoLabel(Objective):
         images = self._bench.unlabeled_for_views(index)
         self._bench.show_weak(student, images)
         logits: Tensor = student(self._bench.strong(images)).logits
-        losses = F.cross_entropy(logits, probs.argmax(1), reduction="none")
+        adjusted = logits + self._log_prior() if self._balanced else logits
+        losses = F.cross_entropy(adjusted, probs.argmax(1), reduction="none")
         self._weight_sum += float(weight.sum())
         self._weight_count += len(weight)
         fairness = self.selection.regularizer(logits.softmax(1), weight)
         return (weight * losses).mean() + fairness
+
+    @property
+    def _balanced(self) -> bool:
+        return self.loss == "balanced-softmax"
+
+    def _log_prior(self) -> Tensor:
+        count = self.labeler.class_count.float() + 1
+        return (count / count.sum()).log()
 
     def statistics(self) -> dict[str, Tensor]:
         """Report what the labeler's probe measured."""

@@ -29,6 +29,8 @@ from fedsemi.seeds import Streams
 from fedsemi.settings import STRICT, Count, NotNegative, Positive
 from fedsemi.weights import weights_of
 
+Loss = Literal["cross-entropy", "balanced-softmax"]
+
 
 @with_config(STRICT)
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class LocalTraining:
     """Largest norm of a clipped gradient."""
     clip: Literal["unlabeled-encoder", "all", "none"] = "unlabeled-encoder"
     """Which gradients are clipped: the encoder's on unlabeled batches, all, or none."""
-    loss: Literal["cross-entropy", "balanced-softmax"] = "cross-entropy"
+    loss: Loss = "cross-entropy"
     """Loss on labels; balanced softmax adjusts logits by the client's class counts."""
     student_passes: Literal["joined", "separate"] = "joined"
     """How views pass the student's batch norm: those of labels in one batch, or as

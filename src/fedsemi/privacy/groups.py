@@ -1,9 +1,9 @@
 """Groups of a round: who sums the steps with whom.
 
-Nobody chooses them at run time. The order of the sites follows from the plan and the
-round by a hash, which every site computes for itself; a coordinator that tells other
-groups is refused. Neighbors in that order are a group, so that a site that is called
-lost moves the borders by one place and deals nobody else anew.
+Nobody chooses them at run time. The order of the sites follows from the plan's seed and
+the round by a hash, which every site computes for itself; a coordinator that tells
+other groups is refused. Neighbors in that order are a group, so that a site that is
+called lost moves the borders by one place and deals nobody else anew.
 """
 
 from __future__ import annotations
@@ -32,22 +32,21 @@ class Deal:
         phase: Phase,
         sites: Collection[int],
         rules: Rules,
-        context: str,
         round: int,
     ) -> Self:
         """Deal sites into as many groups as the plan wants and their number allows.
 
         Claims are one sum over all: shares are made of the sums over everybody.
 
-        >>> deal = Deal.of("model", range(10), Rules(groups=3), "a plan", 0)
+        >>> deal = Deal.of("model", range(10), Rules(groups=3), 0)
         >>> sorted(len(group) for group in deal.groups)
         [3, 3, 4]
-        >>> Deal.of("model", range(5), Rules(groups=3), "a plan", 0).groups
+        >>> Deal.of("model", range(5), Rules(groups=3), 0).groups
         ((0, 1, 2, 3, 4),)
         """
         num = 1 if phase == "claims" else rules.num_groups(len(sites))
         order = sorted(
-            sites, key=lambda site: hashed(PROTOCOL, "deal", context, round, site)
+            sites, key=lambda site: hashed(PROTOCOL, "deal", rules.seed, round, site)
         )
         borders = [i * len(order) // num for i in range(num + 1)]
         return cls(

@@ -17,6 +17,8 @@ class Rules:
     """More than this part of those that made keys must help to open a sum."""
     groups: int = 1
     """Most groups in which steps are summed, each of `least_sites` or more."""
+    seed: int = 0
+    """Of the run and the method; from it sites are dealt into groups."""
 
     def __post_init__(self) -> None:
         if self.least_sites < 3 or not 0.5 <= self.threshold < 1 or self.groups < 1:

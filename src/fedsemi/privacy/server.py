@@ -126,8 +126,7 @@ class SumSession:
 
     def deal(self, phase: Phase) -> Deal:
         """Return who sums with whom, as every site computes it."""
-        sites, context = self.among[phase], self.context
-        return Deal.of(phase, sites, self.rules, context, self.round)
+        return Deal.of(phase, self.among[phase], self.rules, self.round)
 
     def survivors_of(self, phase: Phase) -> Survivors:
         """Return the set that sites are asked to agree to."""

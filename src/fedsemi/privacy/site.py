@@ -271,7 +271,7 @@ class SumSite:
         return record.consents["claims"]
 
     def _deal(self, record: Record, phase: Phase, among: Group) -> Deal:
-        return Deal.of(phase, among, self.rules, self.context, record.round)
+        return Deal.of(phase, among, self.rules, record.round)
 
     def _record(self, round: int) -> Record:
         record = self.vault.read()

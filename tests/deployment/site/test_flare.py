@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file
 
 pytest.importorskip("flwr")
 
@@ -103,6 +106,79 @@ def test_records_come_back_as_they_were():
 def test_a_model_without_a_letter_is_refused(params):
     with pytest.raises(ProtocolError, match="FS2101 a model of FLARE holds no letter"):
         unpacked(params)
+
+
+def test_a_letter_of_garbage_is_refused():
+    with pytest.raises(ProtocolError, match=r"FS2101 a letter of FLARE is unreadable"):
+        unpacked({"letter": np.frombuffer(b"\xff" * 40, np.uint8)})
+
+
+def test_a_client_whose_answer_is_garbage_costs_its_answer_and_nothing_else(
+    tmp_path, caplog
+):
+    job = Job(tiny(rounds=1), tmp_path)
+    honest = job._send
+
+    def send(name, params, meta, came):
+        def forged(model):
+            training = meta[META]["kind"] == "train"
+            garbage = {"letter": np.frombuffer(b"\xff" * 40, np.uint8)}
+            if name == "site-3" and training:
+                model = SimpleNamespace(params=garbage)
+            came(model)
+
+        honest(name, params, meta, forged)
+
+    job._send = send
+    *_, last = job.steps(job.clients)
+    assert sorted(last.record.clients) == [0, 1]
+    assert "site 2: FS5031" in caplog.text
+    assert "FS2101 a letter of FLARE is unreadable" in caplog.text
+
+
+@pytest.mark.slow
+def test_flare_itself_carries_a_job_out_with_the_same_bits(tmp_path):
+    pytest.importorskip("nvflare")
+    simulation = tiny(rounds=2)
+    *_, here = run_simulation(simulation)
+    deal_out(simulation, tmp_path)
+    script = tmp_path / "job.py"
+    script.write_text(_JOB)
+    (tmp_path / "client.py").write_text(
+        "import sys\nfrom fedsemi.deployment.site.flare import main\n\n"
+        "main(sys.argv[1:])\n"
+    )
+    command = [sys.executable, str(script), str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=600)
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
+    run = tmp_path / "coordinator" / "run"
+    there = load_file(run / "model.safetensors")
+    assert digest(there) == digest(here.weights)
+
+
+_JOB = """
+import sys
+from pathlib import Path
+
+from nvflare.job_config.api import FedJob
+from nvflare.job_config.script_runner import FrameworkType, ScriptRunner
+
+from fedsemi.deployment.coordinator.flare import FedsemiController
+
+if __name__ == "__main__":
+    trial = Path(sys.argv[1])
+    sites = {f"site-{number + 1}": number for number in range(3)}
+    job = FedJob("fedsemi", min_clients=len(sites))
+    job.to_server(FedsemiController(str(trial / "coordinator"), sites))
+    for name, number in sites.items():
+        runner = ScriptRunner(
+            script="client.py",
+            script_args=str(trial / f"site-{number}"),
+            framework=FrameworkType.RAW,
+        )
+        job.to(runner, name)
+    job.simulator_run(str(trial / "workspace"))
+"""
 
 
 @pytest.mark.parametrize("meta", [None, {}, {META: 1}, {META: {"kind": "train"}}])

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from flwr.app import Message, RecordDict
+from flwr.app import Error, Message
 from flwr.proto.node_pb2 import NodeInfo
-from flwr.serverapp import Grid
-from flwr.supercore.run import Run
-from flwr.supercore.task_identity import TaskIdentity
 
 from fedsemi.deployment.certificates import ENROLLED
 from fedsemi.deployment.coordinator.register import Register
 from fedsemi.deployment.flare_letters import META, packed, unpacked
+from fedsemi.deployment.one_run_grid import OneRunGrid
+from fedsemi.errors import ProtocolError
 from fedsemi.storage import make_folder
 
-_RUN = 1
+_UNREADABLE = 1
+"""A code of Flower's errors; what it says is what counts."""
 Send = Callable[
     [str, Mapping[str, Any], Mapping[str, Any], Callable[[Any], None]], None
 ]
@@ -37,7 +37,7 @@ class NamedRegister(Register):
         return {name.encode(): number for name, number in self._clients.items()}
 
 
-class FlareGrid(Grid):
+class FlareGrid(OneRunGrid):
     """Sends messages through FLARE; a node is a client, its key is the client's name.
 
     With it a run under FLARE is a run like all others: who joins, deadlines, quorum,
@@ -47,7 +47,7 @@ class FlareGrid(Grid):
     def __init__(
         self, send: Send, names: Callable[[], Iterable[str]], settings: dict[str, str]
     ) -> None:
-        TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = _RUN, 0, _RUN
+        super().__init__()
         self._send = send
         self._names = names
         self._settings = settings
@@ -55,25 +55,6 @@ class FlareGrid(Grid):
         self._asked: dict[str, Message] = {}
         self._replies: dict[str, Message] = {}
         self._lock = threading.Lock()
-
-    def set_run(self, run: Run) -> None:
-        """Do nothing: a job is one run."""
-
-    @property
-    def run(self) -> Run:
-        """There is no run record here."""
-        raise NotImplementedError("a job of FLARE has no run record of Flower's")
-
-    def create_message(
-        self,
-        content: RecordDict,
-        message_type: str,
-        dst_node_id: int,
-        group_id: str,
-        ttl: float | None = None,
-    ) -> Message:
-        """Make a message."""
-        return Message(content, dst_node_id, message_type, ttl=ttl, group_id=group_id)
 
     def get_node_ids(self) -> Iterable[int]:
         """List the clients that are there, by numbers that stay theirs."""
@@ -87,24 +68,22 @@ class FlareGrid(Grid):
             found.append(NodeInfo(node_id=node, public_key=name.encode()))
         return found
 
-    def push_messages(self, messages: Iterable[Message]) -> Iterable[str]:
-        """Hand messages to FLARE, one task for each."""
+    def _push(self, id: str, message: Message) -> None:
+        """Hand a message to FLARE as a task of its own."""
         names = {node: name for name, node in self._nodes.items()}
-        ids = []
-        for message in messages:
-            id = message.object_id
-            message.metadata.__dict__["_message_id"] = id
-            self._asked[id] = message
-            meta = {META: {"kind": message.metadata.message_type, **self._settings}}
-            params = packed(message.content)
-            came = self._keeper(id)
-            self._send(names[message.metadata.dst_node_id], params, meta, came)
-            ids.append(id)
-        return ids
+        self._asked[id] = message
+        meta = {META: {"kind": message.metadata.message_type, **self._settings}}
+        name = names[message.metadata.dst_node_id]
+        self._send(name, packed(message.content), meta, self._keeper(id))
 
     def _keeper(self, id: str) -> Callable[[Any], None]:
         def came(model: Any) -> None:
-            reply = Message(unpacked(model.params), reply_to=self._asked[id])
+            asked = self._asked[id]
+            try:
+                reply = Message(unpacked(model.params), reply_to=asked)
+            except ProtocolError as error:
+                # In a thread of FLARE's nobody would hear of it: the round shall.
+                reply = Message(Error(_UNREADABLE, str(error)), reply_to=asked)
             with self._lock:
                 self._replies[id] = reply
 
