@@ -94,8 +94,7 @@ def run_stages(
             return
         begun = Begun(number, weights, spent, noised, key, here)
         for step in _run_stage(blueprint, begun, open_engine, judge, course):
-            weights, spent = step.weights, step.state.spent
-            noised = step.state.noised
+            weights, spent, noised = step.weights, step.state.spent, step.state.noised
             yield step
 
 
@@ -140,13 +139,11 @@ def _run_stage(
             engine = Reporting(engine, judge.held_out, setup)
         done_before = start.cursor.round if start else 0
         fresh = method.init(begun.weights, present(engine, done_before), seed)
-        fresh = replace(fresh, spent=begun.spent, noised=begun.noised)
-        state = _begin(fresh, engine, start)
+        state = _begin(fresh, engine, begun)
         validation = validate(state)
         started = time.perf_counter()
         last = course.last_round(number, state.round, state.spent)
-        cost = course.costs[number]
-        for done in run(averaged, engine, state, last, gate, cost, course.noisy):
+        for done in run(averaged, engine, state, last, gate, *course.price(number)):
             due = done.state.round % every == 0 or done.state.round == last
             teacher, validation = validation, validate(done.state)
             # Real sites report on the model that they received.
@@ -216,12 +213,12 @@ def _server_side(
     return protected(method, validator, blueprint.experiment.alarms)
 
 
-def _begin(fresh: ServerState, engine: Engine, start: Checkpoint | None) -> ServerState:
+def _begin(fresh: ServerState, engine: Engine, begun: Begun) -> ServerState:
     """Return the state to start from; a checkpoint's clients remember as well."""
-    if start is None:
-        return fresh
-    engine.restore(start.memories)
-    return start.state(like=fresh)
+    if begun.start is None:
+        return replace(fresh, spent=begun.spent, noised=begun.noised)
+    engine.restore(begun.start.memories)
+    return begun.start.state(like=fresh)
 
 
 def _test(judge: Judge, setup: Setup, weights: Weights) -> Metrics | None:

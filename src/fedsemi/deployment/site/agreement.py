@@ -20,14 +20,13 @@ from typing import Any
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.plugged import plugins_of
 from fedsemi.data.site import Site
-from fedsemi.deployment.certificates import PEERS
 from fedsemi.deployment.codec import Order
 from fedsemi.deployment.site.ledger import Ledger
 from fedsemi.deployment.site.policy import Policy, Refused, read_policy
 from fedsemi.deployment.site.terms import described, terms_of
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Memory, Task
-from fedsemi.method import Method, innermost
+from fedsemi.method import Method
 from fedsemi.privacy.at_site import OWN
 from fedsemi.privacy.steps import LETTER
 from fedsemi.seeds import seed_of
@@ -114,8 +113,7 @@ class Agreement:
         if self._is_later_step(order):
             self._check_no_model(task)
             return
-        self.policy.rules.bounds.check_task(self.blueprint, task)
-        self._check_announced(task, stage)
+        self.policy.rules.bounds.check_task(self.blueprint, task, self._method(stage))
 
     def check_model(self, order: Order) -> None:
         """Refuse a model that tells no images apart, after it was counted and charged.
@@ -130,16 +128,6 @@ class Agreement:
         if not self._is_later_step(order):
             bounds = self.policy.rules.bounds
             bounds.check_spread(self.blueprint, order.task, self.site.client)
-
-    def _check_announced(self, task: Task, stage: int) -> None:
-        """Refuse what no method reads: it could only be there to try something out."""
-        method = self._method(stage)
-        letter = frozenset() if method.sends_model else frozenset({LETTER})
-        for name in task.broadcast.keys() - innermost(method).announces - letter:
-            raise ProtocolError(
-                f"a task brings '{name}', which the plan's method does not announce",
-                code="FS2134",
-            )
 
     def _is_later_step(self, order: Order) -> bool:
         """Tell whether a task trains nothing; the vault counts what it asks."""
@@ -239,24 +227,12 @@ class Agreement:
     def refused(self, beyond_bounds: bool = False) -> Iterator[Refused]:
         """Say which lines of the policy the plan breaks, the weightiest first."""
         yield from self.policy.refused(self.blueprint)
-        yield from self._among_strangers()
+        yield from self.policy.refused_among_strangers(self.folder)
         beyond = list(self.policy.beyond(self.blueprint, self.site))
         if not beyond_bounds:
             yield from beyond
         if beyond_bounds or not beyond:  # else the plan may be too large to look at
             yield from self.policy.refused_statistics(self.blueprint)
-
-    def _among_strangers(self) -> Iterator[Refused]:
-        """Sums hide nothing from a coordinator that may be all other sites."""
-        rule = self.policy.keeps_from_coordinator
-        if rule is not None and not (self.folder / PEERS).is_dir():
-            yield Refused(
-                rule,
-                f"there is no folder `{PEERS}`, so that the coordinator could pose as "
-                "all other sites",
-                f"the site's owner makes it in the site's folder and puts the public "
-                f"key of each other site there, from its owner, as {PEERS}/site-N.pub",
-            )
 
     def _write(self, by: str, beyond_bounds: bool = False) -> None:
         content = {

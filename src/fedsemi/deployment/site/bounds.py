@@ -20,8 +20,10 @@ from fedsemi.config.privacy import PrivacySettings
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Weights
+from fedsemi.method import Method, innermost
 from fedsemi.models import Classifier
 from fedsemi.objectives.workbench import LocalTraining
+from fedsemi.privacy.steps import LETTER
 from fedsemi.settings import STRICT, Count, NotNegative, Positive, Whole
 
 Range = tuple[Positive, Positive]
@@ -175,8 +177,11 @@ class Bounds:
                 f"unlabeled images into fewer than {self.batches} batches",
             )
 
-    def check_task(self, blueprint: Blueprint, task: Task) -> None:
-        """Refuse a task whose tensors are not those of the plan's network."""
+    def check_task(self, blueprint: Blueprint, task: Task, method: Method[Any]) -> None:
+        """Refuse a task whose tensors are not those of the plan's network and method.
+
+        What no method reads could only be there to try something out.
+        """
         _check_shapes(blueprint.model.build(0).state_dict(), task.weights)
         for name, value in (*task.weights.items(), *task.broadcast.items()):
             if value.is_floating_point() and not _small(value, self.magnitude):
@@ -184,6 +189,12 @@ class Bounds:
                     f"'{name}' is not finite, or beyond {self.magnitude:g}",
                     code="FS2134",
                 )
+        letter = frozenset[str]() if method.sends_model else frozenset({LETTER})
+        for name in task.broadcast.keys() - innermost(method).announces - letter:
+            raise ProtocolError(
+                f"a task brings '{name}', which the plan's method does not announce",
+                code="FS2134",
+            )
 
     def check_spread(self, blueprint: Blueprint, task: Task, client: Client) -> None:
         """Refuse a model that is not at work: it says the same of the site's images."""

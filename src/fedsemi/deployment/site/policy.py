@@ -25,6 +25,7 @@ from fedsemi.config.method_settings import parsed
 from fedsemi.config.privacy import PrivacySettings
 from fedsemi.data.dataset import ImageSet
 from fedsemi.data.site import Site
+from fedsemi.deployment.certificates import PEERS
 from fedsemi.deployment.site.bounds import Bounds
 from fedsemi.errors import ConfigError
 from fedsemi.messages import STATISTICS
@@ -147,6 +148,18 @@ class Policy:
                 if name not in self.rules.answers.statistics:
                     why = f"stages.{i}, {stage.method}, sends {name}"
                     yield Refused("answers.statistics", why)
+
+    def refused_among_strangers(self, folder: Path) -> Iterator[Refused]:
+        """Sums hide nothing from a coordinator that may be all other sites."""
+        rule = self.keeps_from_coordinator
+        if rule is not None and not (folder / PEERS).is_dir():
+            yield Refused(
+                rule,
+                f"there is no folder `{PEERS}`, so that the coordinator could pose as "
+                "all other sites",
+                "the site's owner makes it in the site's folder and puts the public "
+                f"key of each other site there, from its owner, as {PEERS}/site-N.pub",
+            )
 
     def reported_on(self, site: Site) -> ImageSet | None:
         """Return the held-out images of which a site says what it finds, if any.
