@@ -23,7 +23,7 @@ CONFIG: dict[str, Any] = {
 
 
 def made(seed: int, labels: int = 60, **percent: float) -> Record:
-    """Make a record of balanced accuracies: base=50, random_20=60, coverage_20=62, ..."""
+    """Make a record of balanced accuracies: base=50, random_20=60, ..."""
     record = Record(seed, "key", CONFIG)
     for name, value in percent.items():
         rule, _, budget = name.partition("_")

@@ -81,6 +81,13 @@ def test_only_flexmatch_has_a_memory_to_forget() -> None:
     assert "flex_state" not in learner("fixmatch", 0.9)
 
 
+def test_a_profile_may_say_how_pseudo_labels_are_learned() -> None:
+    assert "loss" not in learner("fixmatch", 0.9)
+    isic = read_profile("medium").experiment(setting("isic18", "uniform"), 1)
+    assert isic.stages[-1].learner["loss"] == "balanced-softmax"
+    assert isic.model.encoder is not None and isic.model.encoder.trained_blocks == 0
+
+
 def test_a_setting_changes_the_partition_even_inside_a_section(tiny: Profile) -> None:
     part = setting("isic18", "semianagg", num_clients=4, **{"rare.holders": 2})
     content = tiny.content(part, 5)

@@ -90,7 +90,9 @@ def described(records: Sequence[Record], dataset: str) -> str:
     config = record["config"]
     local, model, stages = config["local"], config["model"], config["stages"]
     owned = [o["num_labeled"] + o["num_unlabeled"] for o in record["owns"].values()]
-    width = f" of width {model['width']}" if model["width"] else ""
+    network = f" of width {model['width']}" if model["width"] else ""
+    if model.get("encoder"):
+        network = " with pretrained weights, adapter and head trained"
     size = config["data"]["image_size"]
     pixels = f" of {size} pixels" if size else ""
     learner = _selection(record)
@@ -101,7 +103,7 @@ def described(records: Sequence[Record], dataset: str) -> str:
     return (
         f"{sum(owned):,} training images{pixels} at {len(owned)} clients, {labeled} of "
         f"them labeled (seed {record['seed']}); "
-        f"{model['name']}{width}, {rounds}, {local['loss']} "
+        f"{model['name']}{network}, {rounds}, {local['loss']} "
         f"on labels{learner}, {config.get('precision', 'float32')}."
     )
 
@@ -111,7 +113,9 @@ def _selection(record: Record) -> str:
     chosen = record["config"]["stages"][-1].get("learner") or {}
     if "selection" not in chosen:
         return ""
-    return f", {chosen['selection']} with a cutoff of {chosen['cutoff']}"
+    loss = chosen.get("loss", "cross-entropy")
+    how = "" if loss == "cross-entropy" else f", {loss} on pseudo-labels too"
+    return f"{how}, {chosen['selection']} with a cutoff of {chosen['cutoff']}"
 
 
 def _matters(artifact: Artifact, note: str, shown: Sequence[str]) -> bool:

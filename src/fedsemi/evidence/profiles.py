@@ -161,14 +161,15 @@ def _stage(
         chosen = stage["learner"]
         if chosen == FLEX:  # the paper's, for which a profile may have another
             chosen = table.get("selection", FLEX)
-        stage["learner"] = learner(chosen, table["cutoff"])
+        stage["learner"] = learner(chosen, table["cutoff"], table.get("pseudo_loss"))
     return stage
 
 
-def learner(selection: str, cutoff: float) -> dict[str, Any]:
+def learner(selection: str, cutoff: float, loss: str | None = None) -> dict[str, Any]:
     """Describe the local learner that all averaging methods share."""
     made: dict[str, Any] = {"selection": selection, "cutoff": cutoff}
-    return made | ({"flex_state": "per_round"} if selection == "flexmatch" else {})
+    made |= {"flex_state": "per_round"} if selection == "flexmatch" else {}
+    return made | ({"loss": loss} if loss else {})
 
 
 def _put_under(
@@ -224,7 +225,7 @@ def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _check_keys(table: Mapping[str, Any]) -> None:
-    known = {*_ROUNDS, *_SECTIONS, "cutoff", "constants", "selection"}
+    known = {*_ROUNDS, *_SECTIONS, "cutoff", "constants", "selection", "pseudo_loss"}
     known |= {"upper_warm_up", "published", "setting", "participation"}
     if unknown := table.keys() - known:
         raise ConfigError(
