@@ -154,6 +154,13 @@ class Method(ABC, Generic[S]):
             code="FS6002",
         )
 
+    def due(self, task: Task) -> Weights:
+        """Return those tensors of a task that its answer brings back: all of them.
+
+        A phase in which clients measure something and learn nothing returns less.
+        """
+        return task.weights
+
     def gentler(self) -> tuple[float, Method[S]] | None:
         """Return a labeled share half-way to one, and the method with that share.
 
@@ -217,6 +224,10 @@ class WrappedMethod(Method[S]):
     def statistics(self) -> Mapping[str, Statistic]:
         """What the method reads."""
         return self.method.statistics
+
+    def due(self, task: Task) -> Weights:
+        """Ask back what the method does."""
+        return self.method.due(task)
 
     def init(self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0) -> S:
         """Begin as the method does."""

@@ -207,6 +207,19 @@ def test_check_shows_all_classes_in_80_columns_and_the_time_of_all_rounds(
     assert "all 60 rounds about" in told
 
 
+def test_check_says_where_a_config_departs_from_the_papers_of_its_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_site(tmp_path / "a", {"cat": 3, "dog": 3})
+    screen("init", "a")
+    assert "papers behind card" not in screen("check", "federation.toml")
+    config = tmp_path / "federation.toml"
+    config.write_text(config.read_text() + '\n[setting]\ncard = "LAC"\n')
+    told = " ".join(screen("check", "federation.toml").split())
+    assert "papers behind card LAC: participation is 1, not 0.4; local.epochs" in told
+
+
 def test_resume_after_an_image_is_gone_names_its_site(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,6 +80,20 @@ def test_a_run_keeps_everything_needed_to_read_it(config: Path, tmp_path: Path) 
     assert done.stdout.count("mean of the last 1 ") == 2  # there are no ten tests
 
 
+def test_a_run_under_a_card_says_where_it_departs_from_its_papers(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    few = ["--set", "setting.card=LAC", "--set", "setting.labels_per_class=2"]
+    done = CliRunner().invoke(app, ["run", str(config), *few, "--workers", "1"])
+    assert done.exit_code == 0, done.output
+    (line,) = [each for each in done.output.splitlines() if "behind card" in each]
+    assert line.endswith(
+        "card LAC: participation is 1, not 0.4; local.epochs is 1, not 5; "
+        "setting.labels_per_class is 2, not 5"
+    )
+
+
 def test_classes_that_nobody_has_labeled_are_named_before_the_first_round(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

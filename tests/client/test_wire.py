@@ -6,11 +6,12 @@ import pytest
 import torch
 
 from fedsemi.client.findings import sizes_of
-from fedsemi.client.wire import check_declared, fields_of
+from fedsemi.client.wire import check_declared, expected_fields, fields_of
 from fedsemi.data.augment import Views
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import DIVERSITY, Findings, Task, Update
 from fedsemi.methods.semianagg import SemiAnAgg
+from fedsemi.methods.semifl import SemiFL
 from fedsemi.methods.supervised import SupervisedFedAvg
 from fedsemi.models import ModelSpec
 from fedsemi.objectives.workbench import Setup
@@ -82,3 +83,17 @@ def test_findings_are_listed_field_by_field_and_explained():
     assert found == {f"findings.{name}" for name in sizes_of(3)}
     assert listed["findings.class_count"].num_bytes == 3 * 8
     assert all(listed[name].meaning for name in found)
+
+
+def test_what_is_measured_beside_learning_is_listed_by_itself():
+    weights = _SETUP.model.build(0).state_dict()
+    fields = {
+        kind: {f.name: f for f in expected_fields(method, weights, 3, False)}
+        for kind in ("averaged", "static")
+        for method in [SemiFL(_SETUP, batch_norm=kind)]
+    }
+    assert "measured" not in fields["averaged"]
+    # Mean and variance of 42 channels behind nine batch norms, four bytes each.
+    listed = fields["static"]["measured"]
+    assert (listed.kind, listed.num_bytes) == ("84 numbers in 18 tensors", 336)
+    assert listed.name != fields["static"]["weights"].name

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fedsemi.config.experiment import Experiment, make_experiment
-from fedsemi.config.setting import departures
+from fedsemi.config.setting import departures, own_conditions
 from fedsemi.errors import ConfigError, DataError
 from fedsemi.messages import ClientInfo
 from fedsemi.simulation.build import assemble, build
@@ -90,3 +90,36 @@ def test_a_method_under_another_card_says_so_in_one_line():
     assert departures(experiment(), []) == []
     (line,) = departures(experiment(setting={"card": "LS"}), [])
     assert line.endswith("this is LS (labels at the server only)")
+
+
+def test_a_config_under_a_card_says_in_one_line_where_it_departs_from_its_papers():
+    semifl = {"method": "semifl", "rounds": 1}
+    named = {"card": "LS", "labels_per_class": 3}
+    small = experiment(setting=named, stages=[{**semifl, "participation": 0.5}])
+    assert own_conditions(small) == [
+        "this is not as in the papers behind card LS: participation is 0.5, not 0.1; "
+        "local.epochs is 1, not 5; setting.labels_per_class is 3, not 25"
+    ]
+    (line,) = own_conditions(experiment(setting={"card": "LAC"}, stages=[semifl]))
+    assert line.endswith(": participation is 1, not 0.4; local.epochs is 1, not 5")
+
+
+def test_a_config_as_in_the_papers_and_one_without_a_card_say_nothing():
+    stage = {"method": "semifl", "rounds": 1, "participation": 0.1}
+    as_said = experiment(setting={"card": "LS"}, local={"epochs": 5}, stages=[stage])
+    assert own_conditions(as_said) == []
+    assert own_conditions(experiment(local={"epochs": 9})) == []
+    assert own_conditions(experiment(setting={"card": "LC"})) == []
+
+
+def test_stages_that_differ_are_both_named_and_a_part_of_all_labels_is_too():
+    half = {"num_clients": 3, "scheme": "iid", "labeled_fraction": 0.5}
+    own = {"method": "feddb", "rounds": 1, "local": {"epochs": 3}}
+    two = [{"method": "supervised", "rounds": 1}, own]
+    found = own_conditions(
+        experiment(setting={"card": "LPC"}, partition=half, stages=two)
+    )
+    (line,) = found
+    assert line.endswith(
+        "local.epochs is 1 and 3, not 1; partition.labeled_fraction is 0.5, not 0.1"
+    )

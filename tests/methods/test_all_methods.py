@@ -22,6 +22,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "cbafed": {"labeled_epochs": 1},
     "fedirm": {"unlabeled_after": 0},
     "semifl": {"cutoff": 0.3},
+    "fedmatch": {"cutoff": 0.3},
     "fedbarlow": {"projector_width": 4},
     "orchestra": {
         "projector_width": 4,

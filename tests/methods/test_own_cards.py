@@ -13,6 +13,7 @@ from fedsemi.simulation.run import run_simulation
 
 CHANCE = 0.25
 """Synthetic images have four classes."""
+PLAIN_SGD = {"lr_labeled": 0.01, "momentum": 0.0, "clip": "none"}
 FIELD: dict[str, dict[str, Any]] = {
     "feddb": {},
     "sage": {"cutoff": 0.8},
@@ -20,9 +21,10 @@ FIELD: dict[str, dict[str, Any]] = {
     "semifl": {},
     "twin-sight": {"cutoff": 0.8},
     "proxyfl": {"cutoff": 0.8},
+    "fedmatch": {"helper_interval": 2, "local": PLAIN_SGD},
 }
 """Methods by what a small federation needs to differ."""
-SLOW = ("twin-sight", "proxyfl")
+SLOW = ("twin-sight", "proxyfl", "fedmatch")
 """Seconds each, which the fast suite does not have; it has their formulas."""
 
 
@@ -53,6 +55,10 @@ def accuracies(method: str, rounds: int, **settings: Any) -> list[float]:
 def test_a_method_learns_under_its_own_card(name):
     found = accuracies(name, 6, **FIELD[name])
     assert max(found[-2:]) > 2 * CHANCE
+
+
+def test_semifl_learns_with_static_batch_norm_too():
+    assert max(accuracies("semifl", 6, batch_norm="static")[-2:]) > 2 * CHANCE
 
 
 @pytest.mark.slow

@@ -33,11 +33,16 @@ EAGER: dict[str, dict[str, Any]] = {
     "sage": {"cutoff": 0.3},
     "fl2": {"cutoff": 0.3},
     "semifl": {"cutoff": 0.3},
+    "fedmatch": {"cutoff": 0.3, "helper_interval": 1},
 }
-"""So that a fresh model is sure of something."""
+"""So that a fresh model is sure of something, and helpers are sent at once."""
+STATIC = "semifl-static"
+CASES = [*FIELD, STATIC]
 
 
 def content(name: str, rounds: int) -> dict[str, Any]:
+    static = {"batch_norm": "static"} if name == STATIC else {}
+    name = "semifl" if name == STATIC else name
     card = METHODS[name].cards[0]
     few = {"labels_per_class": 3} if card in ("LAC", "LS") else {}
     return {
@@ -47,7 +52,7 @@ def content(name: str, rounds: int) -> dict[str, Any]:
         "model": {"name": "resnet8", "width": 2},
         "local": {"batch_size": 8},
         "guard": {"enabled": True},
-        "stages": [{"method": name, "rounds": rounds, **EAGER.get(name, {})}],
+        "stages": [{"method": name, "rounds": rounds, **EAGER.get(name, {}), **static}],
     }
 
 
@@ -72,7 +77,7 @@ def bits(simulation: Simulation, open_engine: EngineMaker) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("name", FIELD)
+@pytest.mark.parametrize("name", CASES)
 def test_workers_and_flower_give_the_bits_of_one_process(name):
     pytest.importorskip("flwr")
     from fedsemi.deployment.coordinator.engine import FlowerEngine
@@ -95,7 +100,7 @@ def test_workers_and_flower_give_the_bits_of_one_process(name):
         assert bits(simulation, open_engine) == expected
 
 
-@pytest.mark.parametrize("name", FIELD)
+@pytest.mark.parametrize("name", CASES)
 def test_a_run_that_was_stopped_goes_on_to_the_same_bits(name, tmp_path: Path):
     quiet = {"progress": False, "workers": 1}
     whole = fedsemi.run(content(name, 2), out=tmp_path / "whole", **quiet)
@@ -122,7 +127,7 @@ class Spoiling(WrappedEngine):
         return replace(answer, weights={**answer.weights, **bad})
 
 
-@pytest.mark.parametrize("name", FIELD)
+@pytest.mark.parametrize("name", CASES)
 def test_an_answer_that_is_no_model_is_dropped_and_the_others_are_used(name):
     simulation = simulation_of(name)
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from fedsemi.messages import DIVERSITY, Failure, Update
+from fedsemi.messages import DIVERSITY, Failure, Task, Update, Weights
+from fedsemi.server.gate import Gate
 from fedsemi.server.guard import Guard
 from fedsemi.state import GateState, GuardState
 from fedsemi.weights import digest
@@ -171,3 +172,24 @@ def test_without_the_guard_what_passes_is_what_came() -> None:
     for update, sent in zip(found.updates, replies, strict=True):
         assert update.weights is sent.weights
     assert found.state.guard == GuardState()
+
+
+def test_where_clients_measure_only_what_is_due_passes_and_nobody_is_idle() -> None:
+    def due(task: Task) -> Weights:
+        return {"encoder.running_var": task.weights["encoder.running_var"]}
+
+    told = [
+        replace(each, weights=due(task), num_pseudo=0, statistics={}, metrics={})
+        for task, each in zip(TASKS, REPLIES, strict=True)
+    ]
+    negative = entry("encoder.running_var", lambda v: v - 9)(told[1])
+    replies = [told[0], negative, REPLIES[2], *told[3:]]
+    gate = Gate(Guard(enabled=True), pseudo_labels=True, due=due)
+    found = gate.check(TASKS, replies, CLIENTS, GateState(idle=((3, 4),)))
+    assert not found.learned and len(found.updates) == 5
+    codes = {(d.client, d.code) for d in found.dropped}
+    assert codes == {(1, "FS2103"), (2, "FS2101")}
+    # Nobody moved, nobody has a pseudo-label, and neither is worth a note.
+    assert not found.notices and found.state.idle == ((3, 4),)
+    assert found.state.guard == GuardState()
+    assert gate.check([], [], CLIENTS, GateState()).learned

@@ -294,3 +294,17 @@ def test_the_released_rule_caps_itself() -> None:
     matrix = honest_matrix(9, 10, 0)
     matrix[0] = 1.0  # similarity zero in every class
     assert diversity_weights(matrix, "released")[0] <= 1 / 8 + 1e-9
+
+
+def test_what_is_measured_is_bounded_by_peers_and_leaves_no_memory() -> None:
+    # Steps that learn were tiny; statistics of a new model are far from the old ones.
+    learned = GuardState(steps=(0.01,) * 5, labeled_steps=(0.01,) * 5)
+    sites = [reply(0, 3.0, labeled=9), *(reply(id, 2.0) for id in (1, 2, 3))]
+    far = reply(4, 1e6)
+    ruling = ON.rule_measured([*sites, far], learned, Evidence())
+    assert lengths(ruling)[:4] == pytest.approx([3.0, 2.0, 2.0, 2.0])
+    assert lengths(ruling)[4] == pytest.approx(2.0 * ON.norm_limit)
+    assert codes(ruling) == [(4, "FS2107")]
+    assert ruling.state == learned and ruling.verdict is None
+    off = Guard().rule_measured([*sites, far], learned, Evidence())
+    assert lengths(off)[4] == pytest.approx(1e6) and not off.notices

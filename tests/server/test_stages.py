@@ -127,3 +127,26 @@ def test_ten_percent_labels_on_every_client_work(
     small_config["stages"][1]["method"] = method
     last = list(run_simulation(build(make_experiment(small_config))))[-1]
     assert all(c.num_labeled and c.num_unlabeled for c in last.record.clients.values())
+
+
+def test_who_only_measures_has_no_record_and_its_bytes_are_counted() -> None:
+    content: dict[str, Any] = {
+        "data": {"name": "synthetic", "train_limit": 80, "test_limit": 8},
+        "setting": {"card": "LS", "labels_per_class": 2},
+        "partition": {"num_clients": 4, "scheme": "iid"},
+        "model": {"name": "resnet8", "width": 2},
+        "stages": [{"method": "semifl", "rounds": 1, "participation": 0.5}],
+    }
+    static = {**content["stages"][0], "batch_norm": "static"}
+    plain, measured = (
+        next(iter(run_simulation(build(make_experiment({**content, "stages": [s]})))))
+        for s in (content["stages"][0], static)
+    )
+    # The server and two of four clients learn.
+    assert plain.record.clients.keys() == measured.record.clients.keys()
+    assert len(measured.record.clients) == 3
+    assert "measured_bytes" not in plain.record.as_json()
+    # Two others were asked for 336 bytes, at the end and before the first clients.
+    assert measured.record.as_json()["measured_bytes"] == 2 * 2 * 336
+    for id, client in plain.record.clients.items():
+        assert measured.record.clients[id].bytes_sent == client.bytes_sent + 2 * 336

@@ -71,5 +71,23 @@ def test_what_the_server_sends_to_itself_is_not_counted() -> None:
     assert semifl.first_extra == 0
 
 
+def test_static_batch_norm_asks_everybody_once_more_for_statistics_alone() -> None:
+    ledger = measure("semifl", batch_norm="static")
+    # Mean and variance of 2 + (2 + 2) + 3 * 4 + 3 * 8 channels, four bytes each.
+    assert ledger.fields["measured"] == 2 * 42 * 4
+    assert ledger.up == 10 * (ledger.model + 24) + 10 * (336 + 24)
+    assert ledger.down == 20 * ledger.model and ledger.transfers == 30
+    # Before the first clients label anything, they are asked for statistics, too.
+    assert ledger.first_extra == 10 * (ledger.model + 336 + 24)
+
+
+def test_fedmatch_sends_a_second_part_of_each_weight_and_helpers_bring_two() -> None:
+    ledger = measure("fedmatch")
+    plain = ledger.model + ledger.fields["parts"]
+    assert ledger.up == 10 * (plain + 24) and ledger.down == 10 * plain
+    helped = measure("fedmatch", helper_interval=2)
+    assert helped.down == ledger.down + 10 * 2 * ledger.fields["parts"]
+
+
 def test_every_method_has_its_provenance() -> None:
     assert all(method.provenance.year for method in METHODS.values())

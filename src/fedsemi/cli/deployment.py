@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -210,7 +211,7 @@ def wire(
 
     The sites with the most labeled and with the most unlabeled images answer.
     """
-    from fedsemi.client.wire import fields_of
+    from fedsemi.client.wire import fields_of, measured_fields
 
     simulation = build(load_config(config, overrides or []), data_dir)
     field_name = Column("field", no_wrap=True)
@@ -220,6 +221,9 @@ def wire(
         with one_thread():
             answers = list(_answers(simulation, stage))
         fields = {field.name: field for each in answers for field in fields_of(each)}
+        method = simulation.method(stage)
+        for field in measured_fields(method, answers[0].weights):
+            fields[field.name] = field
         for field in fields.values():
             size = f"{field.num_bytes:,}"
             table.add_row(stage.method, field.name, field.kind, size, field.meaning)
@@ -235,6 +239,8 @@ def _answers(simulation: Simulation, stage: Stage) -> Iterator[Update]:
     unlabeled = max(tasks, key=lambda task: clients[task.client].num_unlabeled)
     labeled = max(tasks, key=lambda task: clients[task.client].num_labeled)
     for task in {task.client: task for task in (unlabeled, labeled)}.values():
+        if method.due(task) is not task.weights:  # begins by measuring: learn instead
+            task = replace(task, group=0)
         update, _ = method.train(task, clients[task.client], {})
         held_out = federation.held_out.get(task.client)
         yield with_findings(update, held_out, simulation.setup(stage), task)

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from fedsemi.cli.folder_tables import class_table, counted, site_table
 from fedsemi.config.experiment import load_config
+from fedsemi.config.setting import own_conditions
 from fedsemi.data.check import Finding, Report
 from fedsemi.data.check import check as check_folders
 from fedsemi.data.checksums import write_manifest
@@ -209,7 +210,7 @@ class _Described:
     passes: int = 0
     """Over the data, in all rounds."""
     conclusions: tuple[str, ...] = ()
-    """About classes, if the settings are proposed."""
+    """About classes, if the settings are proposed; else about the config's card."""
 
 
 def _described(folders: list[Path], test: Path | None) -> _Described:
@@ -233,6 +234,7 @@ def _described(folders: list[Path], test: Path | None) -> _Described:
         ),
         sum(stage.rounds for stage in experiment.stages),
         sum(s.rounds * experiment.local_of(s).epochs for s in experiment.stages),
+        tuple(own_conditions(experiment)),
     )
 
 

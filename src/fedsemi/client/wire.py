@@ -87,7 +87,7 @@ def check_declared(
             fits = len(numbers) == declared.findings[name]
             finite = all(map(math.isfinite, numbers))
             _require(fits and finite, f"the findings '{name}' = {numbers}")
-    due = task.weights.keys() if method.sends_model else set()
+    due = method.due(task).keys() if method.sends_model else set()
     for name in update.weights.keys() ^ due:
         _require(False, f"the weights '{name}' without being asked")
     for name, sent in update.weights.items():
@@ -121,6 +121,7 @@ def expected_fields(
     """
     declared = declared_by(method, num_classes)
     yield from _always(weights if method.sends_model else {})
+    yield from measured_fields(method, weights)
     numbers = sum(tensor.numel() for tensor in weights.values())
     for name, statistic in method.statistics.items():
         # A masked sum of the model has as many numbers as the model.
@@ -133,11 +134,25 @@ def expected_fields(
         yield _finding(name, size)
 
 
-def _always(weights: Weights) -> Iterator[Field]:
+def measured_fields(method: Method[Any], weights: Weights) -> Iterator[Field]:
+    """Name what a site sends in a phase that learns nothing, if there is one."""
+    for group in range(method.questions):
+        due = method.due(Task(0, 0, weights, group=group))
+        if due is not weights:
+            meaning = "of all images under the model as it came, in an own answer"
+            yield Field("measured", _kind(due), num_bytes(due), meaning)
+            return
+
+
+def _kind(weights: Weights) -> str:
     numbers = sum(tensor.numel() for tensor in weights.values())
-    kind, size = f"{numbers:,} numbers in {len(weights)} tensors", num_bytes(weights)
+    return f"{numbers:,} numbers in {len(weights)} tensors"
+
+
+def _always(weights: Weights) -> Iterator[Field]:
     if weights:  # which a step of a masked sum does not have
-        yield Field("weights", kind, size, "the model after local training")
+        size, meaning = num_bytes(weights), "the model after local training"
+        yield Field("weights", _kind(weights), size, meaning)
     for name, meaning in _NUMBERS.items():
         yield Field(name, "integer", 8, meaning)
 

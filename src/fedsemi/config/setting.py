@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
 from fedsemi.cards import CARDS, Card, CardName, card_here, misfit
+from fedsemi.config.method_settings import method_settings
 from fedsemi.data.arrays import ARRAYS
 from fedsemi.errors import ConfigError, DataError
 from fedsemi.messages import ClientInfo
@@ -79,6 +80,52 @@ def departures(experiment: Experiment, clients: Iterable[ClientInfo]) -> list[st
     card = card_here(said, there)
     names = dict.fromkeys(stage.method for stage in experiment.stages)
     return [_made_for_others(name, card) for name in names if _is_elsewhere(name, card)]
+
+
+def own_conditions(experiment: Experiment) -> list[str]:
+    """Say in a line where a config that names a card departs from its papers.
+
+    A card sets who has labels; how many clients are asked, for how many epochs, and how
+    many labels there are is the config's own.
+    """
+    if experiment.setting.card is None:
+        return []
+    card = CARDS[experiment.setting.card]
+    found = [
+        f"{name} is {_listed(here)}, not {_shown(due)}"
+        for name, here, due in _conditions(experiment, card)
+        if here - {due}
+    ]
+    told = f"this is not as in the papers behind card {card.name}: {'; '.join(found)}"
+    return [told] if found else []
+
+
+def _conditions(
+    experiment: Experiment, card: Card
+) -> Iterator[tuple[str, set[float], float]]:
+    """Yield name, values of the stages, and the card's value of each condition."""
+    settings = [method_settings(s.method, s.settings) for s in experiment.stages]
+    asked = {own["participation"] for own in settings if "participation" in own}
+    yield "participation", asked, card.participation
+    epochs = {float(experiment.local_of(s).epochs) for s in experiment.stages}
+    yield "local.epochs", epochs, card.epochs
+    if not _drawn(experiment):
+        return
+    labels, fraction = card.labels_per_class, card.labeled_fraction
+    if labels is not None:
+        own_labels = experiment.setting.labels_per_class or labels
+        yield "setting.labels_per_class", {float(own_labels)}, labels
+    if fraction is not None:
+        own_fraction = experiment.partition.labeled_fraction or fraction
+        yield "partition.labeled_fraction", {own_fraction}, fraction
+
+
+def _listed(values: Iterable[float]) -> str:
+    return " and ".join(_shown(value) for value in sorted(values))
+
+
+def _shown(value: float) -> str:
+    return f"{value:g}"
 
 
 def _is_elsewhere(method: str, card: Card) -> bool:

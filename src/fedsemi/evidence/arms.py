@@ -137,8 +137,10 @@ ARMS: dict[str, Arm] = {
     "feddb-exact": _own("FedDB, exact shares", "feddb", shares="exact"),
     "fl2": _own("(FL)²", "fl2"),
     "semifl": _own("SemiFL", "semifl"),
+    "semifl-static": _own("SemiFL, static batch norm", "semifl", batch_norm="static"),
     "twin-sight": _own("Twin-sight", "twin-sight"),
     "proxyfl": _own("ProxyFL (our reading)", "proxyfl"),
+    "fedmatch": _own("FedMatch", "fedmatch"),
     "ssil-cdm": Arm("SSIL-CDM", (WARM_UP, Step("ssil-cdm", "rounds"))),
     "ssil-cdm-fedavg": Arm(
         "SSIL-CDM without FedAvg-Semi",

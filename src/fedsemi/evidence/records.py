@@ -69,7 +69,7 @@ def make_record(
         "class_names": list(facts["class_names"]),
         "summary": summary["result"],
         "seconds": round(summary["seconds"], 1),
-        "bytes_sent": sum(c.bytes_sent for r in rounds for c in r.clients.values()),
+        "bytes_sent": sum(map(bytes_of, rounds)),
         "model_sha256": summary["model_sha256"],
         "data_sha256": manifest["data_sha256"],
         "partition_sha256": manifest["partition_sha256"],
@@ -78,6 +78,12 @@ def make_record(
         "software": {"fedsemi": version("fedsemi"), "torch": str(torch.__version__)},
         **extra,
     }
+
+
+def bytes_of(record: RoundRecord) -> int:
+    """Add up what all who took part in a round sent."""
+    learners = sum(client.bytes_sent for client in record.clients.values())
+    return learners + record.measured_bytes
 
 
 def curves(rounds: Sequence[RoundRecord]) -> dict[str, list[Any]]:

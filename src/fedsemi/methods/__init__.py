@@ -15,6 +15,7 @@ from fedsemi.methods.fedbarlow import FedBarlow
 from fedsemi.methods.fedconsist import FedConsist
 from fedsemi.methods.feddb import FedDB
 from fedsemi.methods.fedirm import FedIRM
+from fedsemi.methods.fedmatch import FedMatch
 from fedsemi.methods.fedrod import FedRoD, FedRoDDual
 from fedsemi.methods.fl2 import FL2
 from fedsemi.methods.head_only import HeadOnlyFedAvg
@@ -73,6 +74,7 @@ METHODS: Registry[type[Method[Any]]] = Registry(
             SemiFL,
             TwinSight,
             ProxyFL,
+            FedMatch,
         )
     },
     _problem,

@@ -5,12 +5,14 @@ with Alternate Training, NeurIPS 2022. The model labels a client's images once a
 the client learns the confident ones in strong view, and mixtures of them with as many
 of all its images. Clients that got a label are averaged alike, the server steps towards
 the mean with momentum and learns from its own labels for five epochs.
+In paper and released code batch norm is static: `batch_norm = "static"`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -40,7 +42,7 @@ class SemiFL(Alternating):
         2022,
         "labels once a round, strong views and mixup",
         "alike, with momentum; then the server's labels",
-        "batch-norm statistics are averaged",
+        'the paper\'s batch norm is `batch_norm = "static"`',
     )
 
     cutoff: Share = 0.95
@@ -49,6 +51,14 @@ class SemiFL(Alternating):
     """Of the loss of mixtures; 0 leaves them out."""
     concentration: Positive = 0.75
     """Of the Beta draw of a mixture's parts."""
+    batch_norm: Literal["averaged", "static"] = "averaged"
+    """Statistics of batch norm: averaged with the models, or, as in the paper, measured
+    anew over the images of all clients and the server in each round."""
+
+    @property
+    def static(self) -> bool:
+        """Whether statistics are measured anew."""
+        return self.batch_norm == "static"
 
     def learn(
         self, task: Task, client: Client, memory: Memory

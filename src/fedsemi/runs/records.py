@@ -144,6 +144,8 @@ class RoundRecord:
     """Whether masks hide what single clients did: their zeros say nothing then."""
     groups: tuple[GroupRecord, ...] = ()
     """Who was summed with whom, where masks hide single clients but not groups."""
+    measured_bytes: int = 0
+    """Sent by clients that learned nothing in this round and only measured."""
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
@@ -155,7 +157,7 @@ class RoundRecord:
         content = asdict(self)
         if self.privacy is None:
             del content["privacy"]
-        for name in ("hidden", "groups"):
+        for name in ("hidden", "groups", "measured_bytes"):
             if not content[name]:
                 del content[name]
         test = content.pop("test") or {}

@@ -23,7 +23,15 @@ from torch import Tensor
 from fedsemi.client.findings import held_out_accuracy
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.flat import Flat
-from fedsemi.messages import DIVERSITY, Answer, ClientInfo, Failure, Task, Update
+from fedsemi.messages import (
+    DIVERSITY,
+    Answer,
+    ClientInfo,
+    Failure,
+    Task,
+    Update,
+    Weights,
+)
 from fedsemi.method import Method, Statistic
 from fedsemi.runs.records import GroupRecord, Notice, Rejection
 from fedsemi.server.guard import Guard
@@ -60,6 +68,8 @@ class Check:
     """What labeled clients reported of the model that went out, if it matters."""
     groups: tuple[GroupRecord, ...] = ()
     """What became of the sums of groups, under masks."""
+    learned: bool = True
+    """Whether clients were asked to learn, not only to measure something."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,8 @@ class Gate:
     """What the guard holds replies against."""
     sees_models: bool = True
     """Whether replies bring models; under masks there is no step to look at."""
+    due: Callable[[Task], Weights] = lambda task: task.weights
+    """Which tensors of a task its answer brings back."""
 
     def admitted(self, tasks: Sequence[Task], state: GateState) -> Sequence[Task]:
         """Leave out the tasks of clients in quarantine."""
@@ -100,22 +112,25 @@ class Gate:
         round = tasks[0].round if tasks else 0
         replies, dropped = self._sifted(self.admitted(tasks, state), updates, infos)
         dropped = [replace(each, round=round) for each in dropped]
-        watched = replies if self.sees_models else []
+        learned = all(self.due(task) is task.weights for task in tasks)
+        watched = replies if self.sees_models and learned else []
         state, idle = _watched(state, watched, round)
         state, jailed = _judged(state, dropped, round)
-        ruling = self.guard.rule(replies, state.guard, self.evidence)
+        rule = self.guard.rule if learned else self.guard.rule_measured
+        ruling = rule(replies, state.guard, self.evidence)
         passed = [reply.update for reply in ruling.replies]
         quorum = self._quorum(tasks, passed, infos)
-        inflated, of_round = _inflated(replies), self._of_round(tasks, passed, quorum)
+        told = self._of_round(tasks, passed, quorum, learned)
         return Check(
             passed,
             replace(_counted(state, quorum), guard=ruling.state),
             len(tasks),
             tuple(dropped),
-            (*ruling.notices, *inflated, *idle, *jailed, *of_round),
+            (*ruling.notices, *_inflated(replies), *idle, *jailed, *told),
             quorum,
             ruling.kept,
             ruling.verdict,
+            learned=learned,
         )
 
     def _sifted(
@@ -125,7 +140,7 @@ class Gate:
         infos: Mapping[int, ClientInfo],
     ) -> tuple[list[Reply], list[Rejection]]:
         """Keep one good reply per task, in canonical order."""
-        asked = {(task.group, task.client): task for task in _flat(tasks)}
+        asked = {(task.group, task.client): task for task in self._flat(tasks)}
         good, dropped = list[Reply](), list[Rejection]()
         for update in updates:
             if isinstance(update, Failure):
@@ -152,6 +167,15 @@ class Gate:
             ]
         return kept, sorted(dropped, key=str)
 
+    def _flat(self, tasks: Sequence[Task]) -> Iterator[Task]:
+        """Lay what is due as one vector; most tasks share one model."""
+        known: dict[tuple[int, int], Flat] = {}
+        for task in tasks:
+            key = id(task.weights), task.group
+            if key not in known:
+                known[key] = Flat.of(self.due(task))
+            yield replace(task, weights=known[key])
+
     def _quorum(
         self,
         tasks: Sequence[Task],
@@ -170,7 +194,11 @@ class Gate:
         return all(len(heard & part) >= min(least, len(part)) for part, least in needs)
 
     def _of_round(
-        self, tasks: Sequence[Task], passed: Sequence[Update], quorum: bool
+        self,
+        tasks: Sequence[Task],
+        passed: Sequence[Update],
+        quorum: bool,
+        learned: bool,
     ) -> Iterator[Notice]:
         round = tasks[0].round if tasks else 0
         if not quorum:
@@ -178,7 +206,7 @@ class Gate:
             yield Notice(None, round, "FS2201", f"{reason}model unchanged")
         holders = [update for update in passed if update.num_unlabeled]
         silent = holders and not any(update.num_pseudo for update in holders)
-        if self.pseudo_labels and silent:
+        if self.pseudo_labels and learned and silent:
             reason = "no client passed the confidence threshold; labels only"
             yield Notice(None, round, "FS2202", reason)
 
@@ -197,7 +225,7 @@ def gate_of(blueprint: Blueprint, method: Method[Any]) -> Gate:
         # What was zero may be above it now.
         for name, each in statistics.items():
             statistics[name] = replace(each, of_pseudo_labels=False)
-    return Gate(guard, statistics, method.pseudo_labels, evidence, sees)
+    return Gate(guard, statistics, method.pseudo_labels, evidence, sees, method.due)
 
 
 def _shares_of(method: Method[Any]) -> Callable[[Sequence[Update]], Tensor]:
@@ -207,15 +235,6 @@ def _shares_of(method: Method[Any]) -> Callable[[Sequence[Update]], Tensor]:
         return found
 
     return shares
-
-
-def _flat(tasks: Sequence[Task]) -> Iterator[Task]:
-    """Lay the model of each task out as one vector; most tasks share one model."""
-    known: dict[int, Flat] = {}
-    for task in tasks:
-        if id(task.weights) not in known:
-            known[id(task.weights)] = Flat.of(task.weights)
-        yield replace(task, weights=known[id(task.weights)])
 
 
 def _place(update: Update) -> tuple[int, int]:

@@ -76,6 +76,18 @@ class Guard(GuardSettings):
             return Ruling(replies, state, verdict=verdict)
         return replace(self._bounded(replies, state, evidence), verdict=verdict)
 
+    def rule_measured(
+        self, replies: Sequence[Reply], state: GuardState, evidence: Evidence
+    ) -> Ruling:
+        """Bound what clients measured by what others did in the same phase.
+
+        The length of a step that learns says nothing of it, nor it of later steps.
+        """
+        if not self.enabled or not replies:
+            return Ruling(replies, state)
+        apart = replace(state, steps=(), labeled_steps=())
+        return replace(self._bounded(replies, apart, evidence), state=state)
+
     def _bounded(
         self, replies: Sequence[Reply], state: GuardState, evidence: Evidence
     ) -> Ruling:

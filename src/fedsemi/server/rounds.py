@@ -16,6 +16,7 @@ from fedsemi.server.group_guard import compare
 from fedsemi.server.guard import Guard
 from fedsemi.server.members import with_members
 from fedsemi.state import S
+from fedsemi.weights import num_bytes
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,20 @@ class Round(Generic[S]):
     def updates(self) -> list[Update]:
         """The answers that were used, or would have been in a round of more."""
         return [update for check in self.checks for update in check.updates]
+
+    @property
+    def learned(self) -> list[Update]:
+        """Those of them whose clients were asked to learn."""
+        return [u for check in self.checks if check.learned for u in check.updates]
+
+    @property
+    def sent(self) -> dict[int, int]:
+        """Bytes of all tensors in a client's answers, by id."""
+        sent: dict[int, int] = {}
+        for update in self.updates:
+            size = num_bytes(update.weights) + num_bytes(update.statistics)
+            sent[update.client] = sent.get(update.client, 0) + size
+        return sent
 
     @property
     def asked(self) -> int:
@@ -74,7 +89,7 @@ def run(
     Each of them costs so much privacy, whatever comes of it, with noise on the model or
     on statistics alone.
     """
-    gate = gate or Gate(statistics=method.statistics)
+    gate = gate or Gate(statistics=method.statistics, due=method.due)
     while state.round < rounds:
         begun, changes = with_members(
             state, engine.clients(), engine.absent(state.round)

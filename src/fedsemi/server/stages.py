@@ -33,7 +33,6 @@ from fedsemi.server.protected import Protected, protected
 from fedsemi.server.rounds import Round, run
 from fedsemi.server.running_mean import WithRunningMean
 from fedsemi.state import ServerState
-from fedsemi.weights import num_bytes
 
 EngineMaker = Callable[[Method[Any], int], AbstractContextManager[Engine]]
 """Opens an engine for the method of a stage, given the stage's number as well."""
@@ -177,6 +176,7 @@ def _scheduled(blueprint: Blueprint, engine: Engine, stage: int) -> Engine:
 
 def _outcome(done: Round[Any]) -> dict[str, Any]:
     """Say of a record what a round says of itself."""
+    learners = {update.client for update in done.learned}
     return {
         "round": done.state.round,
         "asked": done.asked,
@@ -185,6 +185,7 @@ def _outcome(done: Round[Any]) -> dict[str, Any]:
         "notices": done.notices,
         "skipped": done.skipped,
         "groups": done.groups,
+        "measured_bytes": sum(n for id, n in done.sent.items() if id not in learners),
     }
 
 
@@ -250,10 +251,7 @@ def _client_records(
     oracle: Truth | None,
     teacher: Validation | None,
 ) -> dict[int, ClientRecord]:
-    sent: dict[int, int] = {}
-    for update in done.updates:
-        size = num_bytes(update.weights) + num_bytes(update.statistics)
-        sent[update.client] = sent.get(update.client, 0) + size
+    sent = done.sent
     return {
         update.client: _client_record(
             update,
@@ -262,7 +260,7 @@ def _client_records(
             teacher,
             sent[update.client],
         )
-        for update in done.updates
+        for update in done.learned
     }
 
 

@@ -54,6 +54,7 @@ class AttackedEngine(WrappedEngine):
             from fedsemi.simulation.hostile import hostile
 
             method, self._forge = hostile(method, self._forge, scenes), None
+        self._due = method.due
         self._clients = InProcess(method, owned)
         super().__init__(self._clients)
         self._scenes = scenes
@@ -64,7 +65,8 @@ class AttackedEngine(WrappedEngine):
         """Carry out the tasks; the attackers' replies are forged."""
         asked = {(task.group, task.client): task for task in tasks}
         honest = self._clients.run(tasks)
-        if self._forge is None:
+        learns = all(self._due(task) is task.weights for task in tasks)
+        if self._forge is None or not learns:  # an attack is on what is learned
             return honest
         limit = self._limit(honest, asked)
         updates: list[Update] = []

@@ -50,13 +50,15 @@ def measure(method: str, **settings: Any) -> Ledger:
     rounds = _recorded(simulation)
     first, last = rounds[0], rounds[-1]
     model = num_bytes(simulation.initial_weights())
-    parts = num_bytes(last.updates[0].weights) - model
+    brought = [num_bytes(update.weights) for update in last.updates]
+    parts, least = max(brought) - model, min(brought)
     return Ledger(
         model=model,
-        transfers=len(last.updates) + len(last.tasks),
+        transfers=len(last.tasks) + sum(size >= model for size in brought),
         fields={
             "model": model,
             **({"parts": parts} if parts else {}),
+            **({"measured": least} if least < model else {}),
             **{
                 k: num_bytes({k: v})
                 for u in last.updates

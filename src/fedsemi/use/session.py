@@ -12,7 +12,7 @@ from rich.console import Console
 
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.privacy import said_of
-from fedsemi.config.setting import departures
+from fedsemi.config.setting import departures, own_conditions
 from fedsemi.data.dataset import ImageSet
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.engines.in_process import one_thread
@@ -95,7 +95,8 @@ def record_run(
     """
     keep_freed_memory()
     elsewhere = departures(blueprint.experiment, blueprint.clients())
-    for notice in (*folder.notices, *elsewhere):
+    own = own_conditions(blueprint.experiment)
+    for notice in (*folder.notices, *elsewhere, *own):
         console.print(notice, soft_wrap=True, highlight=False)
     if folder.start is None and blueprint.experiment.start is not None:
         # Outside of what is resumable: to continue would meet the same file.

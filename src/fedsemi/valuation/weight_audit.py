@@ -142,7 +142,7 @@ def audit(simulation: Simulation, weights: Weights, rounds: int) -> Audit:
         before = method.init(weights, engine.clients(), seed)
         for done in run(method, engine, before, rounds, gate_of(simulation, method)):
             shares = done.state.contributions
-            used = counted(done.updates, shares)
+            used = counted(done.learned, shares)
             memories = {u.client: engine.memory(u.client) for u in used}
             rows += _rows(done.state.round, used, shares, memories)
             base = before.whole
