@@ -39,7 +39,6 @@ ELSEWHERE = {
     "certificates": ("test_register", "keys count where they are checked"),
     "checkpoint": ("test_damage", "with every bit that can be damaged"),
     "classifier": ("test_resnet", "the frame of every network"),
-    "client_app": ("test_desk", "Flower's entry, over a loopback grid"),
     "common": ("test_svhn", "helpers of the readers"),
     "conductor": ("test_locked", "a process of Flower's, tested for what it is denied"),
     "consistency": ("test_fedconsist", "the loss of that method alone"),

@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from fedsemi.weights import blend, digest, distance, weighted_mean, weights_of
+from fedsemi.weights import (
+    blend,
+    digest,
+    distance,
+    framed_digest,
+    weighted_mean,
+    weights_of,
+)
+
+from .look_alikes import look_alikes
 
 
 def shares(*values: float) -> torch.Tensor:
@@ -73,3 +82,25 @@ def test_digest_does_not_depend_on_memory_layout() -> None:
     image = torch.randn(2, 3, 4, 4, generator=torch.Generator().manual_seed(0))
     turned = image.to(memory_format=torch.channels_last)
     assert digest({"w": image}) == digest({"w": turned})
+
+
+def test_mappings_made_to_have_one_digest_have_two_framed_ones() -> None:
+    one, other = look_alikes({"a": torch.zeros(2)}, {"a": torch.ones(2)})
+    assert digest(one) == digest(other)
+    assert framed_digest(one) != framed_digest(other)
+
+
+def test_a_framed_digest_depends_on_values_names_types_and_shapes() -> None:
+    kinds = [
+        {},
+        {"a": torch.zeros(4)},
+        {"b": torch.zeros(4)},
+        {"a": torch.zeros(2, 2)},
+        {"a": torch.zeros(4, dtype=torch.int32)},
+        {"a": torch.ones(4)},
+        {"a": torch.zeros(0)},
+        {"a": torch.zeros(4), "b": torch.tensor(True)},
+    ]
+    assert len({framed_digest(each) for each in kinds}) == len(kinds)
+    rows = torch.arange(4.0).reshape(2, 2)
+    assert framed_digest({"a": rows.T}) == framed_digest({"a": rows.T.contiguous()})

@@ -111,6 +111,8 @@ class Method(ABC, Generic[S]):
     none."""
     sends_model: ClassVar[bool] = True
     """Whether a client answers with a model; under masks it sends parts of sums."""
+    announces: ClassVar[frozenset[str]] = frozenset()
+    """Names of what its tasks bring beside the model. A site refuses all else."""
     own_metrics: ClassVar[frozenset[str]] = frozenset()
     """Names of the numbers that its clients send for the log beside the usual ones."""
 

@@ -91,6 +91,8 @@ class ServerState:
     """Mean of the models so far, if one is kept; see running_mean.py."""
     spent: float = 0.0
     """What all rounds so far have cost, of earlier stages too; see accounting.py."""
+    noised: int = 0
+    """Rounds so far, of earlier stages too, whose model has noise that was counted."""
     away: tuple[int, ...] = ()
     """Clients that took part, do not now, and may again: their memory is kept."""
 

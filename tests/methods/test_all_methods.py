@@ -54,8 +54,9 @@ def one_round(method: Method[Any], clients: list[Client]) -> ServerState:
     by_id = {client.id: client for client in clients}
     while not state.round:
         tasks, updates = method.plan(state), []
-        # A site refuses tasks of groups that the plan does not hold.
+        # A site refuses groups that the plan does not hold, and unannounced tensors.
         assert all(task.group < method.questions for task in tasks)
+        assert all(task.broadcast.keys() <= method.announces for task in tasks)
         for task in tasks:
             update, _ = method.train(task, by_id[task.client], {})
             check_declared(method, task, update, method.setup.model.num_classes)

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from fedsemi.accounting import epsilon
+from fedsemi.cli import app
 from fedsemi.config.experiment import make_experiment
 from fedsemi.errors import ConfigError
 from fedsemi.runs.reading import read_records
@@ -92,10 +94,50 @@ def test_noise_on_the_statistics_alone_has_its_own_epsilon() -> None:
 
 def test_an_account_does_not_begin_in_the_middle_of_a_run() -> None:
     course = Course.of(build(make_experiment(content())))
-    course.check_continued(0, 0.0)
-    course.check_continued(2, 0.5)
-    with pytest.raises(ConfigError, match="FS6110 the 2 rounds before were made"):
-        course.check_continued(2, 0.0)
+    course.check_continued(0, 0)
+    course.check_continued(2, 2)
+    with pytest.raises(ConfigError, match="FS6110 of the 3 rounds before, 1 were made"):
+        course.check_continued(3, 2)
+
+
+def forked(source: Path, out: Path, rounds: int, **privacy: Any) -> Path:
+    """Run as many rounds of SemiAnAgg in all, from a run's last round if there is one.
+
+    Noise is on statistics alone unless told otherwise.
+    """
+    settings = {"noise_multiplier": 0.0, "statistics_noise": 4.0, "clip": 0.1}
+    stages = [{"method": "semianagg", "rounds": rounds}]
+    config = out.with_suffix(".json")
+    config.write_text(
+        json.dumps({**content(), "privacy": settings | privacy, "stages": stages})
+    )
+    more = ["--resume", str(source), "--fork"] if source != out else []
+    done = CliRunner().invoke(
+        app, ["run", str(config), *more, "--out", str(out), "--workers", "1"]
+    )
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return out
+
+
+def test_rounds_with_noise_on_statistics_alone_are_in_no_account_of_the_model(
+    tmp_path: Path,
+) -> None:
+    """They have cost something, and yet their models have no noise."""
+    cheap = forked(tmp_path / "cheap", tmp_path / "cheap", 1)
+    with pytest.raises(ConfigError, match="FS6110 of the 1 rounds before, 1 were"):
+        forked(cheap, tmp_path / "noisy", 2, noise_multiplier=2.0)
+
+
+def test_a_run_that_did_without_noise_for_a_while_has_no_account_any_more(
+    tmp_path: Path,
+) -> None:
+    first = forked(tmp_path / "a", tmp_path / "a", 1, noise_multiplier=2.0)
+    again = forked(first, tmp_path / "b", 2, noise_multiplier=2.0)
+    assert json.loads((again / "summary.json").read_text())["privacy"]
+    bare = forked(again, tmp_path / "c", 3, statistics_noise=0.0)
+    with pytest.raises(ConfigError, match="FS6110 of the 3 rounds before, 1 were"):
+        forked(bare, tmp_path / "d", 4, noise_multiplier=2.0)
 
 
 def test_without_noise_nothing_is_told() -> None:

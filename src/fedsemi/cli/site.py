@@ -147,7 +147,8 @@ def _explain(found: Policy, agreement: Agreement) -> None:
     for broken in refused:
         line = line_of(found.text or "", broken.rule)
         stands = "a default" if line is None else f"line {line}"
-        say(f"{name} is refused by {stands}, {broken.rule}: {broken.why}")
+        told = f"{broken.rule}: {broken.why}; {broken.remedy}"
+        say(f"{name} is refused by {stands}, {told}")
 
 
 def _show_expected(blueprint: Blueprint, holds_out: bool) -> None:

@@ -68,6 +68,7 @@ class CBAFed(Method[CBAFedState]):
     )
     needs = frozenset({"labels"})
     pseudo_labels = True
+    announces = frozenset({"threshold", "rare"})
 
     setup: Setup
     cap: Share = 0.95

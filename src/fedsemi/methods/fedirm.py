@@ -53,6 +53,7 @@ class FedIRM(Method[FedIRMState]):
         "without dropout",
     )
     needs = frozenset({"labels"})
+    announces = frozenset({"relation", "ramp"})
 
     setup: Setup
     unlabeled_after: Whole = 20

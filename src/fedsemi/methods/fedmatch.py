@@ -62,6 +62,7 @@ class FedMatch(OwnLearner[FedMatchState]):
         "both parts alike",
         "hands clients each other's ψ",
     )
+    announces = frozenset({HELPERS})
 
     cutoff: Share = 0.75
     """Least confidence of an unlabeled sample, by the local model."""

@@ -50,6 +50,7 @@ class OrchestraStage(SelfSupervised):
         "by number of images",
         "a warm-up; projector and target are sent",
     )
+    announces = frozenset({"centroids"})
 
     lr: Positive = 0.003
     """Learning rate of everything but the head."""

@@ -18,7 +18,13 @@ from fedsemi.errors import ConfigError
 from fedsemi.messages import DIVERSITY, Task, Update
 from fedsemi.method import Provenance, Statistic
 from fedsemi.methods.averaging import ANY_LEARNER, SemiAveraging
-from fedsemi.objectives.diversity import Anchors, announced_probe, diversity_statistic
+from fedsemi.objectives.diversity import (
+    ANCHOR_SEED,
+    ANCHOR_SHA256,
+    Anchors,
+    announced_probe,
+    diversity_statistic,
+)
 from fedsemi.settings import Count, NotNegative
 from fedsemi.sums import MOST_DIVERSITY, Sums
 
@@ -32,6 +38,7 @@ class SemiAnAgg(SemiAveraging):
     provenance = Provenance(
         "SemiAnAgg, TMLR", 2024, ANY_LEARNER, "unlabeled by diversity", "Eq. 3 and 4"
     )
+    announces = frozenset({ANCHOR_SEED, ANCHOR_SHA256})
     own_metrics = frozenset({"anchor_bytes", "diversity_spread"})
 
     rule: Rule = "paper"

@@ -47,6 +47,7 @@ class SsilCdm(SemiAveraging):
         "FedAvg-Semi, or FedAvg",
         "our reading, no code released",
     )
+    announces = frozenset({"prior"})
 
     learner: AdaptiveAdjustment = field(default_factory=AdaptiveAdjustment)
     """How clients learn."""

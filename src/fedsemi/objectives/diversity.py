@@ -22,6 +22,8 @@ from fedsemi.objectives.workbench import Workbench
 from fedsemi.seeds import seed_of
 from fedsemi.weights import digest
 
+ANCHOR_SEED = "anchor_seed"
+"""What a task announces their seed by."""
 ANCHOR_SHA256 = "anchor_sha256"
 """What a task announces the hash of its anchors by, 32 bytes for each."""
 _CHUNK = 128
@@ -77,7 +79,7 @@ class Anchors:
     def announcement(self) -> dict[str, Tensor]:
         """Return what a task brings: the seed, and the hash of what it must give."""
         sha256 = torch.tensor(list(bytes.fromhex(self.sha256)), dtype=torch.uint8)
-        return {"anchor_seed": torch.tensor(self.seed), ANCHOR_SHA256: sha256}
+        return {ANCHOR_SEED: torch.tensor(self.seed), ANCHOR_SHA256: sha256}
 
 
 def announced_probe(
@@ -86,7 +88,7 @@ def announced_probe(
     """Make the anchors that a task announces, or refuse; return what measures them."""
     announced = bytes(told[ANCHOR_SHA256].tolist())
     hashes = [announced[i : i + 32].hex() for i in range(0, len(announced), 32)]
-    seeds = anchor_seeds(int(told["anchor_seed"]), len(hashes))
+    seeds = anchor_seeds(int(told[ANCHOR_SEED]), len(hashes))
     anchors = [
         checked_anchor(model, seed, sha256)
         for seed, sha256 in zip(seeds, hashes, strict=True)

@@ -39,7 +39,7 @@ from fedsemi.privacy.site import SumSite
 from fedsemi.privacy.steps import LETTER, STEPS, as_tensor, read, to_tensor
 from fedsemi.privacy.vault import Vault
 from fedsemi.sums import Sums
-from fedsemi.weights import digest
+from fedsemi.weights import framed_digest
 
 _STEP, _CLAIMS, _SESSION = "masked.step", "masked.claims", "masked.session"
 OWN = (_STEP, _CLAIMS, _SESSION)
@@ -190,7 +190,7 @@ def answered(task: Task, answer: Tensor) -> Update:
 
 def bound_of(weights: Weights, told: Mapping[str, Tensor]) -> bytes:
     """Hash what all sites of a round must have been told alike."""
-    return hashed(digest(weights), digest(told))
+    return hashed(framed_digest(weights), framed_digest(told))
 
 
 def bound_with(bound: bytes, totals: NDArray[np.float64]) -> bytes:

@@ -75,6 +75,11 @@ class Checkpoint:
         """What all rounds so far have cost; nothing before there was an account."""
         return float(self._state["fields"].get("spent", 0.0))
 
+    @property
+    def noised(self) -> int:
+        """Rounds so far whose model has noise; none before they were counted."""
+        return int(self._state["fields"].get("noised", 0))
+
     def state(self, like: S) -> S:
         """Return the server's state, which is of the type of `like`."""
         return decode(self._state, self._server, like)

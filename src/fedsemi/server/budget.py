@@ -68,13 +68,21 @@ class Course:
                 code="FS6113",
             )
 
-    def check_continued(self, rounds: int, spent: float) -> None:
-        """Refuse to begin an account in the middle: it would be of a part."""
-        if self.privacy.noise_multiplier and rounds and not spent:
+    def price(self, stage: int) -> tuple[float, bool]:
+        """Return what a round of a stage costs, and whether its model has noise."""
+        return self.costs[stage], self._noisy
+
+    def check_continued(self, rounds: int, noised: int) -> None:
+        """Refuse to begin an account in the middle: it would be of a part.
+
+        What was spent does not tell: noise on statistics alone costs something, too,
+        and a run may have gone on without noise in between.
+        """
+        if self._noisy and noised < rounds:
             raise ConfigError(
-                f"the {rounds} rounds before were made without noise, so that no ε "
-                "holds for what follows; start a new run, or set "
-                "privacy.noise_multiplier = 0",
+                f"of the {rounds} rounds before, {rounds - noised} were made without "
+                "noise on the model, so that no ε holds for what follows; start a new "
+                "run, or set privacy.noise_multiplier = 0",
                 code="FS6110",
             )
 
@@ -82,9 +90,13 @@ class Course:
         """Say what was spent so far; None where there is no noise."""
         if not any(self.costs):
             return None
-        covers = "model" if self.privacy.noise_multiplier else "statistics"
+        covers = "model" if self._noisy else "statistics"
         stops = self.stops(stage, done, spent)
         return Spent(self._epsilon(spent), self.privacy.delta, spent, covers, stops)
+
+    @property
+    def _noisy(self) -> bool:
+        return self.privacy.noise_multiplier > 0
 
     def _fits(self, spent: float) -> bool:
         most = self.privacy.budget_epsilon

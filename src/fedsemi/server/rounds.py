@@ -82,10 +82,12 @@ def run(
     rounds: int,
     gate: Gate | None = None,
     cost: float = 0.0,
+    noisy: bool = False,
 ) -> Iterator[Round[S]]:
     """Run the method until `rounds` rounds are done, yielding after each of them.
 
-    Each of them costs so much privacy, whatever comes of it.
+    Each of them costs so much privacy, whatever comes of it, with noise on the model or
+    on statistics alone.
     """
     gate = gate or Gate(statistics=method.statistics, due=method.due)
     while state.round < rounds:
@@ -100,8 +102,10 @@ def run(
             except StopIteration as over:
                 done: Round[S] = over.value
                 break
-        spent = state.spent + cost
-        done = replace(done, state=replace(done.state, spent=spent)) if cost else done
+        if cost:
+            spent, noised = state.spent + cost, state.noised + noisy
+            after = replace(done.state, spent=spent, noised=noised)
+            done = replace(done, state=after)
         yield replace(done, changes=changes) if changes else done
         state = done.state
 

@@ -79,21 +79,21 @@ def run_stages(
     """
     first = 0 if start is None else start.cursor.stage
     weights = blueprint.initial_weights() if start is None else start.weights
-    spent = 0.0 if start is None else start.spent
+    spent, noised = (0.0, 0) if start is None else (start.spent, start.noised)
     key = noise_key or str(seed_of(blueprint.experiment.seed, "noise")).encode()
     course = Course.of(blueprint)
     if start is None:
         course.check_first()
     else:
-        course.check_continued(start.cursor.number, start.spent)
+        course.check_continued(start.cursor.number, noised)
     for number in range(first, len(blueprint.experiment.stages)):
         here = start if number == first else None
         done = here.cursor.round if here else 0
         if course.stops(number, done, spent):
             return
-        begun = Begun(number, weights, spent, key, here)
+        begun = Begun(number, weights, spent, noised, key, here)
         for step in _run_stage(blueprint, begun, open_engine, judge, course):
-            weights, spent = step.weights, step.state.spent
+            weights, spent, noised = step.weights, step.state.spent, step.state.noised
             yield step
 
 
@@ -105,6 +105,8 @@ class Begun:
     weights: Weights
     spent: float
     """What earlier stages cost."""
+    noised: int
+    """How many of their rounds have noise on the model."""
     noise_key: bytes
     start: Checkpoint | None
     """Where it continues, if in its middle."""
@@ -136,11 +138,11 @@ def _run_stage(
             engine = Reporting(engine, judge.held_out, setup)
         done_before = start.cursor.round if start else 0
         fresh = method.init(begun.weights, present(engine, done_before), seed)
-        state = _begin(replace(fresh, spent=begun.spent), engine, start)
+        state = _begin(fresh, engine, begun)
         validation = validate(state)
         started = time.perf_counter()
         last = course.last_round(number, state.round, state.spent)
-        for done in run(averaged, engine, state, last, gate, course.costs[number]):
+        for done in run(averaged, engine, state, last, gate, *course.price(number)):
             due = done.state.round % every == 0 or done.state.round == last
             teacher, validation = validation, validate(done.state)
             # Real sites report on the model that they received.
@@ -212,12 +214,12 @@ def _server_side(
     return protected(method, validator, blueprint.experiment.alarms)
 
 
-def _begin(fresh: ServerState, engine: Engine, start: Checkpoint | None) -> ServerState:
+def _begin(fresh: ServerState, engine: Engine, begun: Begun) -> ServerState:
     """Return the state to start from; a checkpoint's clients remember as well."""
-    if start is None:
-        return fresh
-    engine.restore(start.memories)
-    return start.state(like=fresh)
+    if begun.start is None:
+        return replace(fresh, spent=begun.spent, noised=begun.noised)
+    engine.restore(begun.start.memories)
+    return begun.start.state(like=fresh)
 
 
 def _test(judge: Judge, setup: Setup, weights: Weights) -> Metrics | None:

@@ -12,6 +12,7 @@ from fedsemi.deployment.coordinator.strategy import MethodStrategy
 from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.one_machine.simulate import dealt
 from fedsemi.errors import ProtocolError
+from fedsemi.privacy.steps import STEPS
 from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
 
@@ -47,6 +48,23 @@ def test_flowers_own_loop_gives_the_same_bits(method, flower_rounds):
     found = result.arrays.to_torch_state_dict()
     assert digest(found) == digest(steps[-1].weights)
     assert grid.sent["query"] == 3  # each site is asked once who it is
+
+
+def test_a_masked_round_under_flowers_own_loop_gives_the_same_bits():
+    """Of its eight steps the first one alone brings a model, and leaves a memory."""
+    simulation = tiny(
+        privacy={"masked": True},
+        partition={"num_clients": 3, "scheme": "iid"},
+        guard={"enabled": False},
+        stages=[{"method": "semianagg", "rounds": 2}],
+    )
+    *_, last = run_simulation(simulation)
+    with dealt(simulation) as app:
+        strategy = MethodStrategy(simulation, stage=0, num_sites=3)
+        begin = strategy.initial_arrays()
+        result = strategy.start(LoopbackGrid(app, 3), begin, 2 * len(STEPS))
+    assert digest(result.arrays.to_torch_state_dict()) == digest(last.weights)
+    assert not strategy.done.skipped
 
 
 def test_a_strange_reply_does_not_end_flowers_own_loop(simulation):

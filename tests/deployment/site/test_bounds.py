@@ -135,11 +135,21 @@ def test_a_site_hides_among_as_many_in_a_group_as_in_the_federation():
     shy = replace(BOUNDS, sites=5)
     (found,) = shy.outside(grouped, client(256))
     assert found.bound == "sites"
-    assert "privacy.groups lets 3 sites sum apart from the others" in found.why
+    assert "privacy.least_sites = 3 lets so few sites make a masked sum" in found.why
     enough = plan(privacy={"masked": True, "groups": 2, "least_sites": 5})
     assert list(shy.outside(enough, client(256))) == []
-    whole = plan(privacy={"masked": True})
-    assert list(shy.outside(whole, client(256))) == []
+
+
+def test_a_masked_sum_is_of_as_many_sites_as_the_owner_asks_for():
+    """What a coordinator says of the federation, nobody can check; `least_sites` holds.
+
+    Without masks there is no sum at the site to hold to.
+    """
+    shy = replace(BOUNDS, sites=10)
+    (found,) = shy.outside(plan(privacy={"masked": True}), client(256))
+    assert found.bound == "sites" and found.why.endswith("a masked sum, not 10")
+    for enough in ({"masked": True, "least_sites": 10}, {"masked": False}):
+        assert list(shy.outside(plan(privacy=enough), client(256))) == []
 
 
 def _run(*arguments):

@@ -18,7 +18,7 @@ from fedsemi.config.blueprint import read_blueprint
 from fedsemi.data.site import Site, write_site
 from fedsemi.deployment.introduction import check_introduction, introduction_of
 from fedsemi.deployment.site.agreement import AGREED, read_agreed
-from fedsemi.deployment.site.client_app import _leaving, deployed_desk
+from fedsemi.deployment.site.client_app import deployed_desk, leaving
 from fedsemi.errors import ConfigError, ProtocolError
 
 from ..conftest import tiny
@@ -165,7 +165,7 @@ def test_what_a_plugin_says_when_it_breaks_stays_at_the_site():
     secret = FileNotFoundError("/home/somebody/patients.csv")
     error = ConfigError("the model 'x:Y' cannot be made (/home/…)", code="FS4162")
     error.__cause__ = secret
-    told = _leaving(error)
+    told = leaving(error)
     assert told.startswith("FS4162 a plug-in of the plan failed")
     assert "FileNotFoundError" in told
     assert "home" not in told

@@ -11,6 +11,7 @@ pytest.importorskip("flwr")
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import make_experiment
 from fedsemi.data.site import Site, read_site, write_site
+from fedsemi.deployment.certificates import PEERS
 from fedsemi.deployment.codec import Order
 from fedsemi.deployment.site.agreement import AGREED, Agreement
 from fedsemi.deployment.site.desk import Desk
@@ -264,6 +265,7 @@ def test_who_lets_only_sums_out_sends_no_counts_of_held_out_images(
     site = Site(client, plan.class_names, plan.federation.held_out[client.id])
     folder = write_site(tmp_path / "site", site)
     (folder / POLICY).write_text(text)
+    (folder / PEERS).mkdir()
     agreement = Agreement(folder, plan, site)
     agreement.settle()
     desk = Desk(plan, site, MemoryStore(tmp_path / "memory"), agreement=agreement)
@@ -274,6 +276,32 @@ def test_who_lets_only_sums_out_sends_no_counts_of_held_out_images(
     (task,) = (each for each in tasks if each.client == client.id)
     update = desk.carry_out(Order(task, stage=0, sites=4))
     assert (update.findings is not None) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("[answers]\nmasked_only = true", "answers.masked_only"),
+        ("[budget]\nepsilon = 9.0", "budget.against"),
+    ],
+)
+def test_whoever_lets_only_sums_out_must_know_with_whom_it_sums(tmp_path, text, rule):
+    """Else a coordinator is all other sites, and the sum is this site's part."""
+    plan = build(make_experiment(MASKED))
+    client = plan.federation.clients[0]
+    folder = write_site(tmp_path / "site", Site(client, plan.class_names))
+    agreement = Agreement(folder, plan, read_site(folder))
+    agreement.settle()  # agreed to while there was no such rule
+    (folder / POLICY).write_text(text)
+    strict = Agreement(folder, plan, read_site(folder))
+    with pytest.raises(ProtocolError, match=r"FS6101 .* no folder `peers`") as caught:
+        strict.settle()
+    assert f"({rule} in site-policy.toml, " in str(caught.value)
+    assert str(caught.value).endswith("from its owner, as peers/site-N.pub")
+    with pytest.raises(ProtocolError, match="FS6101"):
+        strict.agree("a test", beyond_bounds=True)
+    (folder / PEERS).mkdir()
+    strict.settle()
 
 
 def test_answers_are_charged_until_the_budget_is_spent_in_whatever_run(noisy, folder):

@@ -5,7 +5,8 @@
 
 Flower's own loop has no deadline that closes a round, no quorum and no resume, and it
 sends all messages of a round at once; `fedsemi server` has all of these. Each phase of
-a method counts as one of Flower's rounds: CBAFed needs one more than its rounds.
+a method counts as one of Flower's rounds: CBAFed needs one more than its rounds, and a
+masked round is eight.
 """
 
 from __future__ import annotations
@@ -162,7 +163,8 @@ class MethodStrategy(Strategy):
         decode = partial(decode_update, limit=limit, declared=declared)
         found = read(lambda: reply, decode)
         if isinstance(found, Update) and address_of(found) == address_of(task):
-            self._after[task.client] = task.seed
+            if task.weights:  # a step without a model leaves no memory
+                self._after[task.client] = task.seed
             return [found]
         reason = found if isinstance(found, Refusal) else OTHER_TASK
         logger.warning("site %s: %s", task.client, reason)

@@ -32,7 +32,7 @@ from fedsemi.privacy.steps import LETTER
 from fedsemi.seeds import seed_of
 from fedsemi.storage import append, locked, make_folder, remove, write_whole
 from fedsemi.text.json_text import parsed_object
-from fedsemi.weights import digest
+from fedsemi.weights import framed_digest
 
 AGREED = "agreed.json"
 _ASKED = "asked.txt"
@@ -113,8 +113,21 @@ class Agreement:
         if self._is_later_step(order):
             self._check_no_model(task)
             return
-        bounds = self.policy.rules.bounds
-        bounds.check_task(self.blueprint, task, self.site.client)
+        self.policy.rules.bounds.check_task(self.blueprint, task, self._method(stage))
+
+    def check_model(self, order: Order) -> None:
+        """Refuse a model that tells no images apart, after it was counted and charged.
+
+        A refusal is an answer about the site's images, and a coordinator could find
+        their spread by one after the other. Under masks and noise, which bound what a
+        sum tells whatever the model, none is given.
+        """
+        hidden = not self._method(order.stage).sends_model
+        if hidden and self.blueprint.experiment.privacy.noise_multiplier:
+            return
+        if not self._is_later_step(order):
+            bounds = self.policy.rules.bounds
+            bounds.check_spread(self.blueprint, order.task, self.site.client)
 
     def _is_later_step(self, order: Order) -> bool:
         """Tell whether a task trains nothing; the vault counts what it asks."""
@@ -154,8 +167,10 @@ class Agreement:
             append(self._asked, f"{line}\n".encode())
 
     def _check_often(self, order: Order, asked: Collection[str]) -> None:
-        stage, round = order.stage, order.task.round
-        most = self._groups(stage) + self.policy.rules.bounds.spare
+        stage, round, method = order.stage, order.task.round, self._method(order.stage)
+        # Of a masked round only the first step asks something of the images.
+        fair = method.questions if method.sends_model else 1
+        most = fair + self.policy.rules.bounds.spare
         if sum(old.startswith(f"{stage} {round} ") for old in set(asked)) >= most:
             raise ProtocolError(
                 f"round {round + 1} of stage {stage + 1} was asked {most} times with "
@@ -204,14 +219,15 @@ class Agreement:
                     code="FS2130",
                 )
             raise ProtocolError(
-                f"this site's policy refuses the plan: {broken.why} ({place}); change "
-                "the plan, or let the site's owner change the line",
+                f"this site's policy refuses the plan: {broken.why} ({place}); "
+                f"{broken.remedy}",
                 code="FS6101",
             )
 
     def refused(self, beyond_bounds: bool = False) -> Iterator[Refused]:
         """Say which lines of the policy the plan breaks, the weightiest first."""
         yield from self.policy.refused(self.blueprint)
+        yield from self.policy.refused_among_strangers(self.folder)
         beyond = list(self.policy.beyond(self.blueprint, self.site))
         if not beyond_bounds:
             yield from beyond
@@ -270,8 +286,8 @@ def _question(order: Order, memory: Memory, masked: bool) -> str:
     the same question: its sum is opened once, and has the same noise.
     """
     task = order.task
-    before = digest({k: v for k, v in memory.items() if k not in OWN})
+    before = framed_digest({k: v for k, v in memory.items() if k not in OWN})
     aside = (LETTER,) if masked else ()
-    told = digest({k: v for k, v in task.broadcast.items() if k not in aside})
-    told = f"{digest(task.weights)} {told} {task.group} {before}"
+    told = framed_digest({k: v for k, v in task.broadcast.items() if k not in aside})
+    told = f"{framed_digest(task.weights)} {told} {task.group} {before}"
     return f"{order.stage} {task.round} {hashlib.sha256(told.encode()).hexdigest()}"

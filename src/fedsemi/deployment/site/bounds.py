@@ -20,8 +20,10 @@ from fedsemi.config.privacy import PrivacySettings
 from fedsemi.data.client import Client
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Weights
+from fedsemi.method import Method, innermost
 from fedsemi.models import Classifier
 from fedsemi.objectives.workbench import LocalTraining
+from fedsemi.privacy.steps import LETTER
 from fedsemi.settings import STRICT, Count, NotNegative, Positive, Whole
 
 Range = tuple[Positive, Positive]
@@ -45,8 +47,8 @@ class Bounds:
     """What a site agrees to, unless its owner agrees to more by hand."""
 
     sites: Count = 3
-    """Fewest sites in the federation, as its coordinator tells, and in a group of
-    masked sums; of two, each can work out from the mean what the other one sent."""
+    """Fewest sites in the federation, as its coordinator tells, and in a masked sum, as
+    the plan says; of two, each can work out from the mean what the other one sent."""
     images: Whole = 0
     """Fewest images of this site's own; an answer says more of each if they are few."""
     rounds: Count = 10_000
@@ -105,10 +107,14 @@ class Bounds:
             yield from self._local(f"stages.{i}", experiment.local_of(stage), client)
 
     def _company(self, privacy: PrivacySettings) -> Iterator[Beyond]:
-        """Hide among as many sites in a group as in the federation."""
-        if privacy.groups > 1 and privacy.least_sites < self.sites:
-            told = f"privacy.groups lets {privacy.least_sites} sites sum apart"
-            yield Beyond("sites", f"{told} from the others, not {self.sites}")
+        """Hide among as many sites in each masked sum as in the federation.
+
+        How many there are is the coordinator's word; the least of a sum, of a group's
+        too, is what the sites themselves hold to.
+        """
+        if privacy.masked and privacy.least_sites < self.sites:
+            told = f"privacy.least_sites = {privacy.least_sites} lets so few sites"
+            yield Beyond("sites", f"{told} make a masked sum, not {self.sites}")
 
     def _sizes(self, blueprint: Blueprint) -> Iterator[Beyond]:
         stages, model = blueprint.experiment.stages, blueprint.model
@@ -171,19 +177,31 @@ class Bounds:
                 f"unlabeled images into fewer than {self.batches} batches",
             )
 
-    def check_task(self, blueprint: Blueprint, task: Task, client: Client) -> None:
-        """Refuse a task whose tensors are not those of the plan's network at work."""
-        fresh = blueprint.model.build(0)
-        _check_shapes(fresh.state_dict(), task.weights)
+    def check_task(self, blueprint: Blueprint, task: Task, method: Method[Any]) -> None:
+        """Refuse a task whose tensors are not those of the plan's network and method.
+
+        What no method reads could only be there to try something out.
+        """
+        _check_shapes(blueprint.model.build(0).state_dict(), task.weights)
         for name, value in (*task.weights.items(), *task.broadcast.items()):
             if value.is_floating_point() and not _small(value, self.magnitude):
                 raise ProtocolError(
                     f"'{name}' is not finite, or beyond {self.magnitude:g}",
                     code="FS2134",
                 )
+        letter = frozenset[str]() if method.sends_model else frozenset({LETTER})
+        for name in task.broadcast.keys() - innermost(method).announces - letter:
+            raise ProtocolError(
+                f"a task brings '{name}', which the plan's method does not announce",
+                code="FS2134",
+            )
+
+    def check_spread(self, blueprint: Blueprint, task: Task, client: Client) -> None:
+        """Refuse a model that is not at work: it says the same of the site's images."""
         inputs = blueprint.views.clean(_some_images(client))
         if len(inputs) < 2:
             return
+        fresh = blueprint.model.build(0)
         usual = _spread(fresh, inputs)
         fresh.load_state_dict({k: task.weights[k] for k in fresh.state_dict()})
         if not _spread(fresh, inputs) >= self.spread * usual:

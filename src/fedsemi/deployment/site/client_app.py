@@ -29,7 +29,7 @@ from fedsemi.deployment.site.memory_store import MemoryStore
 from fedsemi.deployment.site.plan import read_plan
 from fedsemi.deployment.site.policy import read_policy
 from fedsemi.deployment.site.sum_desk import SumDesk
-from fedsemi.errors import ConfigError, FedSemiError
+from fedsemi.errors import ConfigError, FedSemiError, ProtocolError
 from fedsemi.noise import secret_of
 
 logger = logging.getLogger("fedsemi.flower")
@@ -112,7 +112,7 @@ def _reply(message: Message, answer: Callable[[], RecordDict]) -> Message:
     try:
         content = answer()
     except FedSemiError as error:
-        content = failure(error.code, _leaving(error))
+        content = failure(error.code, leaving(error))
         logger.warning("refused: %s", error)
     except Exception as error:
         content = failure("FS2301", f"FS2301 {type(error).__name__}")
@@ -120,17 +120,21 @@ def _reply(message: Message, answer: Callable[[], RecordDict]) -> Message:
     return Message(content, reply_to=message)
 
 
-def _leaving(error: FedSemiError) -> str:
+def leaving(error: FedSemiError) -> str:
     """Say of an error what may leave the site.
 
-    Of a plug-in's own it is the type alone, and of a damaged policy nothing it says.
+    A ProtocolError is written for the other side. All others may name files of the
+    site, whose folder may be called after who owns it: of these the code and the type
+    leave, and the site's own log has the text.
     """
+    if isinstance(error, ProtocolError):
+        return str(error)
     if error.code == "FS6100":
         return "FS6100 this site's policy is damaged, so that it answers nothing"
     if error.code in ("FS4190", "FS4191", "FS1109"):
         return f"{error.code} the plan's encoder is not at the site; see there"
     if error.code not in ("FS4160", "FS4161", "FS4162"):
-        return str(error)
+        return f"{error.code} {type(error).__name__} at the site; see its log"
     kind = type(error.__cause__ or error).__name__
     return f"{error.code} a plug-in of the plan failed at the site ({kind}); see there"
 

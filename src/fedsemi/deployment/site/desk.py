@@ -58,6 +58,7 @@ class Desk:
         memory = self.memory.get(order.stage, order.after)
         if self.agreement is not None:
             self.agreement.count(order, memory, blueprint.experiment.device)
+            self.agreement.check_model(order)
         with one_thread(), with_sums(self.sums, method, order.stage) as method:
             update, memory = train_client(method, task, client, memory)
             setup = blueprint.setup(stage)

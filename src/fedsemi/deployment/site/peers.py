@@ -4,7 +4,8 @@
 
 With that folder, a site sums with those who are in it and with nobody else. Without it,
 the first key that comes for a site is noted, and another one refused from then on: who
-controlled the coordinator then could have posed as all other sites.
+controlled the coordinator then could have posed as all other sites. A policy that keeps
+anything from the coordinator asks for the folder.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from fedsemi.config.method_settings import parsed
 from fedsemi.config.privacy import PrivacySettings
 from fedsemi.data.dataset import ImageSet
 from fedsemi.data.site import Site
+from fedsemi.deployment.certificates import PEERS
 from fedsemi.deployment.site.bounds import Bounds
 from fedsemi.errors import ConfigError
 from fedsemi.messages import STATISTICS
@@ -53,7 +54,8 @@ class Answers(_Rules):
     """Code from outside fedsemi that may run here, as module:Name; "agreed" leaves it
     to `fedsemi agree --allow`, plan by plan."""
     masked_only: bool = False
-    """Whether only sums may be seen of what this site sends."""
+    """Whether only sums may be seen of what this site sends; needs the keys of the
+    other sites in the folder `peers`."""
 
 
 class Budget(_Rules):
@@ -66,7 +68,8 @@ class Budget(_Rules):
     """The δ at which ε is told."""
     against: Literal["coordinator", "public"] = "coordinator"
     """Who must not learn more: the coordinator itself, so that noise counts only if it
-    is added under masks; or those who see the model, with the coordinator trusted."""
+    is added under masks, with the keys of the other sites in the folder `peers`; or
+    those who see the model, with the coordinator trusted."""
 
 
 class Rules(_Rules):
@@ -83,6 +86,7 @@ class Refused(NamedTuple):
     rule: str
     """As section.key."""
     why: str
+    remedy: str = "change the plan, or let the site's owner change the line"
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,15 +149,34 @@ class Policy:
                     why = f"stages.{i}, {stage.method}, sends {name}"
                     yield Refused("answers.statistics", why)
 
+    def refused_among_strangers(self, folder: Path) -> Iterator[Refused]:
+        """Sums hide nothing from a coordinator that may be all other sites."""
+        rule = self.keeps_from_coordinator
+        if rule is not None and not (folder / PEERS).is_dir():
+            yield Refused(
+                rule,
+                f"there is no folder `{PEERS}`, so that the coordinator could pose as "
+                "all other sites",
+                "the site's owner makes it in the site's folder and puts the public "
+                f"key of each other site there, from its owner, as {PEERS}/site-N.pub",
+            )
+
     def reported_on(self, site: Site) -> ImageSet | None:
         """Return the held-out images of which a site says what it finds, if any.
 
         Such counts are under no mask and have no noise: whoever lets nothing but sums
         out, or has a budget against the coordinator, does not send them.
         """
+        return None if self.keeps_from_coordinator else site.held_out
+
+    @property
+    def keeps_from_coordinator(self) -> str | None:
+        """Name the rule that lets the coordinator see sums alone, if there is one."""
+        if self.rules.answers.masked_only:
+            return "answers.masked_only"
         budget = self.rules.budget
         bounded = budget.epsilon is not None and budget.against == "coordinator"
-        return None if bounded or self.rules.answers.masked_only else site.held_out
+        return "budget.against" if bounded else None
 
     def beyond(self, blueprint: Blueprint, site: Site) -> Iterator[Refused]:
         """Say what of a plan is beyond the bounds, where the owner may except it."""

@@ -23,7 +23,12 @@ from flwr.app import Context, Message, RecordDict
 
 from fedsemi.deployment import processes
 from fedsemi.deployment.bundle import check_bundle, delete_bundles
-from fedsemi.deployment.site.client_app import client_app, deployed_desk, failure
+from fedsemi.deployment.site.client_app import (
+    client_app,
+    deployed_desk,
+    failure,
+    leaving,
+)
 from fedsemi.deployment.site.connection import connect
 from fedsemi.deployment.site.egress import log_reply
 from fedsemi.deployment.site.node import REFUSALS
@@ -139,7 +144,7 @@ def _content(
         return reply
     except FedSemiError as refusal:
         _note(home, f"run {context.run_id}: {refusal}")
-        return failure(refusal.code, str(refusal))
+        return failure(refusal.code, leaving(refusal))
     except Exception as error:  # Flower's, for a message that no app answers
         logger.error("a message was not answered", exc_info=error)
         return failure("FS2301", f"FS2301 {type(error).__name__}")
