@@ -14,7 +14,7 @@ import json
 import re
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ec import (
     ECDSA,
     EllipticCurvePrivateKey,
@@ -24,13 +24,13 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     PublicFormat,
-    load_der_public_key,
     load_ssh_public_key,
 )
 
 from fedsemi.deployment.certificates import PEERS
 from fedsemi.errors import ConfigError
 from fedsemi.privacy.letters import Advert
+from fedsemi.privacy.signatures import signed_by
 from fedsemi.storage import write_whole
 from fedsemi.text.json_text import parsed_object
 from fedsemi.text.printable import printable
@@ -64,14 +64,7 @@ class SiteIdentity:
 
     def verify(self, signer: bytes, text: bytes, signature: bytes) -> bool:
         """Tell whether a key has signed a text."""
-        try:
-            key = load_der_public_key(signer)
-            if not isinstance(key, EllipticCurvePublicKey):
-                return False
-            key.verify(signature, text, ECDSA(SHA256()))
-        except (ValueError, UnsupportedAlgorithm, InvalidSignature):
-            return False
-        return True
+        return signed_by(signer, text, signature)
 
     def _read_noted(self) -> dict[str, str]:
         if not self._noted.exists():
