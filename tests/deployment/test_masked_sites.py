@@ -89,7 +89,9 @@ def test_sites_of_their_own_have_the_bits_of_the_simulation(
     assert digest(last.weights) == bits
 
 
-@pytest.mark.parametrize("step", [0, 2, 5, 7])
+@pytest.mark.parametrize(
+    "step", [0, 5, *(pytest.param(step, marks=pytest.mark.slow) for step in (2, 7))]
+)
 def test_a_coordinator_that_is_killed_in_a_round_goes_on_to_the_same_bits(
     simulation: Simulation, bits: str, step: int
 ) -> None:
@@ -123,7 +125,7 @@ def test_after_a_sum_was_opened_no_smaller_set_is(simulation: Simulation) -> Non
 @pytest.mark.parametrize(
     "step",
     [
-        pytest.param(step, marks=[] if step in (0, 5) else pytest.mark.slow)
+        pytest.param(step, marks=[] if step == 5 else pytest.mark.slow)
         for step in range(len(STEPS))
     ],
 )

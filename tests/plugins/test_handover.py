@@ -97,6 +97,7 @@ def test_own_model_method_and_learner_with_two_workers(way: str, tmp_path: Path)
     assert alone == together
 
 
+@pytest.mark.slow
 def test_a_notebook_may_define_a_network_anew(tmp_path: Path):
     again = _TWO_RUNS.replace("Conv2d(in_channels, 4", "Conv2d(in_channels, 5")
     notebook = f"""

@@ -402,7 +402,7 @@ def test_no_server_tells_sites_that_sign_another_sum_than_theirs() -> None:
 def test_fewer_than_three_sites_with_unlabeled_images_are_refused_at_once() -> None:
     content = _content("fedavg-semi", PLAIN_WARM_UP)
     content["partition"] = {"num_clients": 3}
-    with pytest.raises(ConfigError, match=r"FS6031 fedavg-semi.*2 of 3.*3 are needed"):
+    with pytest.raises(ConfigError, match=r"FS6032 fedavg-semi.*2 of 3.*3 are needed"):
         run_simulation(build(make_experiment(content)))
     content["stages"][1]["method"] = "fedavg"  # sums no claims of theirs apart
     run_simulation(build(make_experiment(content)))

@@ -275,7 +275,7 @@ class Masked(WrappedMethod[MaskedState]):
                 f"{num} of {len(clients)} have any: {least} are needed for the "
                 "sum to hide one's; let more sites take part, or leave "
                 "privacy.masked out",
-                code="FS6031",
+                code="FS6032",
             )
 
     def _check_room(self, num: int) -> None:

@@ -54,15 +54,15 @@ def test_a_masked_round_under_flowers_own_loop_gives_the_same_bits():
     """Of its eight steps the first one alone brings a model, and leaves a memory."""
     simulation = tiny(
         privacy={"masked": True},
-        partition={"num_clients": 3, "scheme": "iid"},
+        partition={"num_clients": 4, "scheme": "iid"},
         guard={"enabled": False},
         stages=[{"method": "semianagg", "rounds": 2}],
     )
     *_, last = run_simulation(simulation)
     with dealt(simulation) as app:
-        strategy = MethodStrategy(simulation, stage=0, num_sites=3)
+        strategy = MethodStrategy(simulation, stage=0, num_sites=4)
         begin = strategy.initial_arrays()
-        result = strategy.start(LoopbackGrid(app, 3), begin, 2 * len(STEPS))
+        result = strategy.start(LoopbackGrid(app, 4), begin, 2 * len(STEPS))
     assert digest(result.arrays.to_torch_state_dict()) == digest(last.weights)
     assert not strategy.done.skipped
 

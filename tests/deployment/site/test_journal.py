@@ -86,6 +86,7 @@ def _writer(path: Path, name: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_no_kill_takes_an_acknowledged_line(tmp_path: Path) -> None:
     """Two processes write at once; each is killed again and again."""
     path, draw = tmp_path / "journal.jsonl", random.Random(3)

@@ -42,16 +42,20 @@ class Courier:
         self._get_bundle, self._pull, self._push, self._confirm = others
         self._desk = desk
         self._runs: dict[int, tuple[dict[str, Any], bytes]] = {}
+        self._in_vain = False
 
     def once(self) -> None:
         """Wait for a letter for a while; have it answered, deliver the answer."""
         started = time.monotonic()
         try:
             found = self._receive()
-            if found is None:
-                time.sleep(max(0.0, started + _LEAST - time.monotonic()))
-            else:
+            # A coordinator answers the first question in vain at once and holds the
+            # next one, so that one is asked without a pause: a round lasts no longer.
+            pause, self._in_vain = self._in_vain, found is None
+            if found is not None:
                 self._serve(*found)
+            elif pause:
+                time.sleep(max(0.0, started + _LEAST - time.monotonic()))
         except RunNotRunningException:
             logger.info("a run ended before its letter was answered")
 
