@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from multiprocessing import Pipe
 from types import SimpleNamespace
 
