@@ -92,7 +92,7 @@ def _ours(num: int, size: int) -> Taken:
     found = {i: s.claim(0, claims, _BOUND) for i, s in sites.items()}
     session = session.with_claims(found, _CLAIMS)
     session, opened = _agreed(sites, session, "claims")
-    session.opened("claims", opened, _BOUND)
+    _sums(session, "claims", opened)
     sent += len(found[0].written()) + len(opened[0].written())
     numbers = to_fixed(np.zeros(size), "model")
     masking, one = timed(lambda: sites[0].mask(0, "model", numbers, _BOUND))
@@ -124,7 +124,12 @@ def _server(sites: Any, session: SumSession, num: int, lost: int, size: int) -> 
     numbers = dict.fromkeys(there, zeros("model", size))
     adding, session = timed(lambda: session.with_numbers("model", numbers, size))
     session, opened = _agreed(there, session, "model")
-    return adding + timed(lambda: session.opened("model", opened, _BOUND))[0]
+    return adding + timed(lambda: _sums(session, "model", opened))[0]
+
+
+def _sums(session: SumSession, phase: Any, opened: Any) -> Any:
+    secrets = session.secrets(phase, session.helpers(phase, opened))
+    return session.opened(phase, secrets, _BOUND)
 
 
 def _agreed(sites: Any, session: SumSession, phase: Any) -> tuple[SumSession, Any]:

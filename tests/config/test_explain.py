@@ -89,6 +89,15 @@ def test_the_name_of_a_variant_is_not_part_of_a_path(
     assert str(caught.value).startswith(text)
 
 
+def test_what_belongs_to_a_method_s_class_is_no_setting(
+    small_config: dict[str, Any],
+) -> None:
+    small_config["stages"][1]["learner"]["cutof"] = 0.9
+    with pytest.raises(ConfigError, match=r"known are .*cutoff") as caught:
+        make_experiment(small_config)
+    assert "own_metrics" not in str(caught.value)
+
+
 def test_a_name_from_a_list_passes_and_another_is_refused() -> None:
     known("--methods", "a", ["a", "b"])
     with pytest.raises(ConfigError, match=r"FS4104 --methods: there is no 'c'"):

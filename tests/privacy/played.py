@@ -41,6 +41,14 @@ def sites_of(ids: Iterable[int], rules: Rules | None = None) -> dict[int, SumSit
     }
 
 
+def opened_sums(
+    session: SumSession, phase: Any, opened: Mapping[int, Any]
+) -> dict[int, Any]:
+    """Take the masks off with what sites opened, as a server does."""
+    secrets = session.secrets(phase, session.helpers(phase, opened))
+    return session.opened(phase, secrets, BOUND)
+
+
 @contextmanager
 def masks_of(zero: bool) -> Iterator[None]:
     """Let all masks be zero: the same sums of the same integers, for all to see."""
@@ -112,7 +120,7 @@ class Played:
             agreed,
             lambda s: s.open(self.round, phase, session.consents[phase]),
         )
-        sums = session.opened(phase, opened, BOUND)
+        sums = opened_sums(session, phase, opened)
         self.groups[phase] = session.deal(phase).groups
         self.parts[phase] = {place: each.tolist() for place, each in sums.items()}
         self.sums[phase] = np.sum(list(sums.values()), axis=0).tolist()

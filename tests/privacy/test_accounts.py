@@ -51,8 +51,10 @@ class Opened:
         session = session.with_consents("claims", signed)
         consents = session.consents["claims"]
         opened = {i: s.open(0, "claims", consents) for i, s in there.items()}
-        self.sums = session.opened("claims", opened, BOUND)[0]
-        self.session = session.accounted(opened)
+        helped = session.helpers("claims", opened)
+        unlocked = session.secrets("claims", helped)
+        self.sums = session.opened("claims", unlocked, BOUND)[0]
+        self.session = session.accounted(unlocked, helped)
 
     def told(self, account: Account) -> str:
         return refused(self.sites[0].total, 0, account, SIZE)

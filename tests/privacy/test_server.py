@@ -72,13 +72,13 @@ def test_two_sites_are_too_few_to_begin() -> None:
 def test_one_site_that_opens_with_garbage_is_found_and_done_without(
     monkeypatch,
 ) -> None:
-    opened = SumSession.opened
+    helpers = SumSession.helpers
 
-    def garbled(self, phase, found, bound):
+    def garbled(self, phase, found):
         bad = {id: b"\x05" * 33 for id in found[3].own}
-        return opened(self, phase, found | {3: Opened(own=bad, pair={})}, bound)
+        return helpers(self, phase, found | {3: Opened(own=bad, pair={})})
 
-    monkeypatch.setattr(SumSession, "opened", garbled)
+    monkeypatch.setattr(SumSession, "helpers", garbled)
     played = Played(sites_of(range(10)), VALUES).run()
     assert played.sums["claims"] == [45.0, 10.0]
 
@@ -87,15 +87,15 @@ def test_as_many_wrong_shares_as_there_are_to_spare_are_done_without_wherever(
     monkeypatch,
 ) -> None:
     """Ten sites, seven needed: three may lie, and need not be neighbors."""
-    opened = SumSession.opened
+    helpers = SumSession.helpers
     for liars in ((0, 5), (0, 3, 6), (1, 4, 9)):
 
-        def garbled(self, phase, found, bound, liars=liars):
+        def garbled(self, phase, found, liars=liars):
             bad = {id: b"\x05" * 33 for id in found[3].own}
             lies = {id: Opened(own=bad, pair={}) for id in liars}
-            return opened(self, phase, found | lies, bound)
+            return helpers(self, phase, found | lies)
 
-        monkeypatch.setattr(SumSession, "opened", garbled)
+        monkeypatch.setattr(SumSession, "helpers", garbled)
         played = Played(sites_of(range(10)), VALUES).run()
         assert played.sums["claims"] == [45.0, 10.0]
 
@@ -138,13 +138,13 @@ def test_adverts_that_no_site_would_believe_stop_nobody_else() -> None:
 def test_garbage_without_a_share_to_spare_is_an_error_and_no_wrong_sum(
     monkeypatch,
 ) -> None:
-    opened = SumSession.opened
+    helpers = SumSession.helpers
 
-    def garbled(self, phase, found, bound):
+    def garbled(self, phase, found):
         bad = {id: b"\x05" * 33 for id in found[0].own}
-        return opened(self, phase, found | {0: Opened(own=bad, pair={})}, bound)
+        return helpers(self, phase, found | {0: Opened(own=bad, pair={})})
 
-    monkeypatch.setattr(SumSession, "opened", garbled)
+    monkeypatch.setattr(SumSession, "helpers", garbled)
     with pytest.raises(ProtocolError, match="FS6007"):
         Played(sites_of(range(3)), _values(range(3))).run()
 

@@ -98,8 +98,9 @@ def _keys_at(
         if hasattr(inner, "model_fields") or dataclasses.is_dataclass(inner):
             path, keys = _keys_at(inner, rest)
             return [*step, *path], keys
-    fields = getattr(model, "model_fields", None)
-    return list(location), list(fields or hints)
+    if dataclasses.is_dataclass(model):  # whose hints name class variables, too
+        return list(location), [field.name for field in dataclasses.fields(model)]
+    return list(location), list(getattr(model, "model_fields", hints))
 
 
 def _without_none(hint: Any) -> Any:

@@ -44,11 +44,8 @@ def claims_total(
         identity: Says who has signed.
         size: How many claims a site makes.
     """
-    sites, among, roster = (
-        record.consents["claims"],
-        record.among["claims"],
-        (roster_of(record)),
-    )
+    roster = roster_of(record)
+    sites, among = record.consents["claims"], record.among["claims"]
     masks = Masks("claims", record.session, roster)
     lost = set(among) - set(sites)
     if account.claims.keys() != set(sites) or not masks.all_fit(

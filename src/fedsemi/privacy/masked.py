@@ -220,26 +220,21 @@ class Masked(WrappedMethod[MaskedState]):
             signed = {id: read(Consent, text).signature for id, text in found.items()}
             return replace(following, session=session.with_consents(step.phase, signed))
         opened = {id: read(Opened, text) for id, text in found.items()}
-        sums = self._opened(state, session, step.phase, opened)
+        helped = session.helpers(step.phase, opened)
+        unlocked = session.secrets(step.phase, helped)
+        sums = session.opened(step.phase, unlocked, self._bound(state, step.phase))
         if step.phase == "claims":
-            session = session.accounted(opened)
+            session = session.accounted(unlocked, helped)
             return replace(following, session=session, totals=sums[0])
         if self.terms.rules.grouped:
             return replace(state, sums=group_sums(session, sums))
         return self._moved(state, sums[0])
 
-    def _opened(
-        self,
-        state: MaskedState,
-        session: SumSession,
-        phase: Phase,
-        opened: Mapping[int, Opened],
-    ) -> Mapping[int, NDArray[np.float64]]:
+    def _bound(self, state: MaskedState, phase: Phase) -> bytes:
+        """Hash what all sites were told alike, before the claims or after them."""
         (first, *_) = self.method.plan(state)
         bound = bound_of(state.whole, first.broadcast)
-        if phase == "model":
-            bound = bound_with(bound, state.totals)
-        return session.opened(phase, opened, bound)
+        return bound if phase == "claims" else bound_with(bound, state.totals)
 
     def _moved(self, state: MaskedState, sums: NDArray[np.float64]) -> MaskedState:
         """Move the model by the sum of all steps, and close the round."""

@@ -6,7 +6,7 @@ with it; an answer that does not fit is left out, as if its site were lost.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -39,6 +39,9 @@ from fedsemi.privacy.unmasking import Masks
 
 _EMPTY = Roster(adverts=())
 _NOTHING = Account(claims={}, own={}, pair={})
+
+Secrets = tuple[dict[int, bytes], dict[int, bytes]]
+"""Seeds of own masks of those who are left, and pair keys of the lost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,28 +177,35 @@ class SumSession:
         self.rules.check(len(whole), len(self.roster.adverts))
         return whole
 
+    def secrets(self, phase: Phase, helped: Mapping[int, Opened]) -> dict[int, Secrets]:
+        """Join what helpers opened, for each group's sum by its place."""
+        masks, deal = self._masks(phase), self.deal(phase)
+        left = set(self.survivors[phase])
+        return {
+            place: self._secrets(masks, deal.groups[place], left, helped)
+            for place in self.masked[phase]
+        }
+
     def opened(
-        self, phase: Phase, found: Mapping[int, Opened], bound: bytes
+        self, phase: Phase, secrets: Mapping[int, Secrets], bound: bytes
     ) -> dict[int, NDArray[np.float64]]:
         """Take the masks off each group's sum; return the numbers by its place."""
-        whole, deal = self.helpers(phase, found), self.deal(phase)
-        sites, masks = set(self.survivors[phase]), self._masks(phase)
+        masks, deal = self._masks(phase), self.deal(phase)
         sums = {}
         for place, total in self.masked[phase].items():
-            group = deal.groups[place]
-            context = sum_context(phase, self.roster, group, bound)
+            context = sum_context(phase, self.roster, deal.groups[place], bound)
             bare = total.copy()
-            masks.taken_off(bare, *self._secrets(masks, group, sites, whole), context)
+            masks.taken_off(bare, *secrets[place], context)
             sums[place] = from_fixed(bare, phase)
         return sums
 
-    def accounted(self, found: Mapping[int, Opened]) -> SumSession:
+    def accounted(
+        self, secrets: Mapping[int, Secrets], helped: Iterable[int]
+    ) -> SumSession:
         """Note how the sum of the claims came about, and who helped to open it."""
-        whole, sites = self.helpers("claims", found), self.survivors["claims"]
-        (group,) = self.deal("claims").groups
-        own, pair = self._secrets(self._masks("claims"), group, set(sites), whole)
+        ((own, pair),) = secrets.values()
         account = Account(claims=dict(self.claimed), own=own, pair=pair)
-        return replace(self, account=account, helped=tuple(whole))
+        return replace(self, account=account, helped=tuple(helped))
 
     def _masks(self, phase: Phase) -> Masks:
         return Masks(phase, self.id, self.roster)
@@ -206,7 +216,7 @@ class SumSession:
         group: Sequence[int],
         left: set[int],
         whole: Mapping[int, Opened],
-    ) -> tuple[dict[int, bytes], dict[int, bytes]]:
+    ) -> Secrets:
         """Join shares: of own masks of those who are left, pair keys of the lost."""
         recovery = Recovery(self.needed)
         own: dict[int, bytes] = {}

@@ -243,10 +243,6 @@ class SumSite:
         """Return the name of the session that is under way."""
         return self._record(round).session
 
-    def among(self, round: int, phase: Phase) -> tuple[int, ...]:
-        """Return with whom the numbers of a sum were masked."""
-        return self._record(round).among.get(phase, ())
-
     def group(self, round: int) -> Group:
         """Return with whom this site sums its step."""
         record = self._record(round)

@@ -169,11 +169,13 @@ class Gate:
 
     def _flat(self, tasks: Sequence[Task]) -> Iterator[Task]:
         """Lay what is due as one vector; most tasks share one model."""
-        known: dict[tuple[int, int], Flat] = {}
+        known: dict[tuple[int, int | None], Flat] = {}
         for task in tasks:
-            key = id(task.weights), task.group
+            due = self.due(task)
+            # What is due of a part of the model depends on what the group measures.
+            key = id(task.weights), None if due is task.weights else task.group
             if key not in known:
-                known[key] = Flat.of(self.due(task))
+                known[key] = Flat.of(due)
             yield replace(task, weights=known[key])
 
     def _quorum(
