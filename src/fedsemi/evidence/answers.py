@@ -11,6 +11,7 @@ from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers_rare import dose, when
 from fedsemi.evidence.answers_rules import rules
 from fedsemi.evidence.answers_share import labeled_share
+from fedsemi.evidence.answers_tuning import tuned
 from fedsemi.evidence.answers_weights import beats_uniform, diversity_beside_presence
 from fedsemi.evidence.answers_worth import worth
 from fedsemi.evidence.results import Evidence
@@ -23,6 +24,7 @@ _ASKED: dict[str, Callable[[Evidence], Answer]] = {
     "q4": labeled_share,
     "q5": worth,
     "q6": rules,
+    "q7": tuned,
 }
 
 

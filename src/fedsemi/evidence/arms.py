@@ -6,7 +6,7 @@ rounds, on which data and with which network is the profile's business.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,6 +70,13 @@ def _encoder(
     return Arm(title, (step,), partition or {}, probes=partition is None)
 
 
+def _clipped(title: str, method: str, **settings: Any) -> Arm:
+    """Make an arm of a published method whose every gradient is clipped."""
+    first = _CBAFED_WARM_UP if method == "cbafed" else WARM_UP
+    local = _CLIPPED["local"] | settings.pop("local", {})
+    return Arm(title, (first, Step(method, "rounds", {"local": local, **settings})))
+
+
 ARMS: dict[str, Arm] = {
     "upper": Arm(
         "FedAvg, all labels (upper bound)", (Step("supervised", "upper"),), _ALL_LABELS
@@ -124,14 +131,9 @@ ARMS: dict[str, Arm] = {
     "semianagg-softmatch": _semi(
         "SemiAnAgg, SoftMatch", "semianagg", SOFT, rule="paper"
     ),
-    "rscfed": Arm("RSCFed", (WARM_UP, Step("rscfed", "rounds", _CLIPPED))),
-    "isofed": Arm(
-        "IsoFed (our reading)", (WARM_UP, Step("isofed", "rounds", _CLIPPED))
-    ),
-    "cbafed": Arm(
-        "CBAFed",
-        (_CBAFED_WARM_UP, Step("cbafed", "rounds", _CLIPPED)),
-    ),
+    "rscfed": _clipped("RSCFed", "rscfed"),
+    "isofed": _clipped("IsoFed (our reading)", "isofed"),
+    "cbafed": _clipped("CBAFed", "cbafed"),
     "sage": _own("SAGE", "sage"),
     "feddb": _own("FedDB, released shares", "feddb", shares="released"),
     "feddb-exact": _own("FedDB, exact shares", "feddb", shares="exact"),
@@ -169,6 +171,28 @@ ARMS: dict[str, Arm] = {
     "orchestra": _encoder("Orchestra", "orchestra"),
     "orchestra-online": _encoder("Orchestra, online head", "orchestra", _ALL_LABELS),
 }
+
+_SLOW = {"local": {"lr_unlabeled": 0.01}}
+_OWN: dict[str, tuple[str, dict[str, Any]]] = {
+    "cbafed": ("1 labeled epoch", {"labeled_epochs": 1}),
+    "rscfed": ("teacher's weight 1", {"unsupervised_weight": 1.0}),
+    "isofed": ("teacher's weight 1", {"unsupervised_weight": 1.0}),
+}
+
+
+def _tried() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Add the settings that each published method may be given instead of its own."""
+    for name, (said, own) in _OWN.items():
+        slow, other, both = f"{name}-slow", f"{name}-own", f"{name}-slow-own"
+        ARMS[slow] = _clipped(f"{ARMS[name].title}, rate 0.01", name, **_SLOW)
+        ARMS[other] = _clipped(f"{ARMS[name].title}, {said}", name, **own)
+        title = f"{ARMS[name].title}, rate 0.01, {said}"
+        ARMS[both] = _clipped(title, name, **_SLOW, **own)
+        yield name, (name, slow, other, both)
+
+
+TRIED = dict(_tried())
+"""The arms from which one is chosen for each published method, its own first."""
 
 _ORCHESTRA = {
     "local": {

@@ -116,7 +116,7 @@ def find(names: Sequence[str], catalogue: Mapping[str, Artifact]) -> list[Artifa
         if name != "all" and name not in catalogue:
             raise ConfigError(
                 f"there is no '{name}'{nearest(name, catalogue)}; ask for table1 to "
-                "table9, fig1 to fig12, q1 to q6, or all",
+                "table9, fig1 to fig12, q1 to q7, or all",
                 code="FS4104",
             )
     if "all" in names:
