@@ -18,7 +18,9 @@ SITES = 9
 """Unlabeled; site 1 alone holds the second half of the classes."""
 
 
-def record_of(job: Job, accuracy: float, lead: float = 0.0) -> dict[str, Any]:
+def record_of(
+    job: Job, accuracy: float, lead: float = 0.0, held_out: float | None = None
+) -> dict[str, Any]:
     """Make a record whose two tests have this accuracy; the running mean has more."""
     tests = {
         "stage": [1, 1],
@@ -28,6 +30,8 @@ def record_of(job: Job, accuracy: float, lead: float = 0.0) -> dict[str, Any]:
         "auc": [accuracy] * 2,
         "running_mean.accuracy": [accuracy + lead] * 2,
     }
+    if held_out is not None:
+        tests["held_out.accuracy"] = [held_out] * 2
     owns = {"0": {"num_labeled": 200, "num_unlabeled": 0, "class_count": [100, 100]}}
     for site in range(1, SITES + 1):
         counts = [0, 500] if site == 1 else [500, 0]

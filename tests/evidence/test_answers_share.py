@@ -18,4 +18,4 @@ def test_a_labeled_share_is_compared_in_size_with_the_weights(medium: Profile) -
     found = answer("q4", evidence_of(medium, scores))
     assert "Labeled share 0.15 − 0.5, SVHN: −3.50 points" in found.text[0]
     assert "largest of 2 changes, and 2.50 points larger in size" in found.text[0]
-    assert found.finding == "SVHN: undecided so far; MNIST: not run"
+    assert found.finding == "SVHN: undecided so far; ISIC-18: not run; MNIST: not run"

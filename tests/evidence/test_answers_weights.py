@@ -58,3 +58,21 @@ def test_bounds_are_in_the_table_and_not_in_the_plot(medium: Profile) -> None:
     assert len(found.rows) == 3
     (plot,) = found.plots
     assert {row["name"] for row in plot["rows"]} == {"SemiAnAgg − uniform, SVHN"}
+
+
+def test_on_isic_balanced_accuracy_decides_and_unlabeled_sites_must_help_first(
+    medium: Profile,
+) -> None:
+    scores = {
+        setting("isic18", "semianagg"): [0.38, 0.39],
+        setting("isic18", "uniform"): [0.37, 0.38],
+        setting("isic18", "lower"): [0.35, 0.37],
+    }
+    evidence = evidence_of(medium, scores)
+    for record in evidence.records.values():  # accuracy says the opposite
+        tests = record["rounds"]
+        tests["accuracy"] = [1 - value for value in tests["accuracy"]]
+    found = answer("q1-isic18", evidence)
+    assert found.text[0].startswith("SemiAnAgg − uniform, ISIC-18: +1.00 points")
+    assert "Uniform − labels only, ISIC-18: +1.50 points" in found.text[0]
+    assert "Points are of balanced accuracy." in found.text

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.evidence.made import record, scores_of
 
 from fedsemi.client.evaluate import SCORES, Metrics
+from fedsemi.client.findings import Validation
 from fedsemi.errors import StorageError
 from fedsemi.evidence.jobs import Plan
 from fedsemi.evidence.records import (
@@ -26,6 +27,7 @@ from fedsemi.evidence.records import (
     thinned,
     write_record,
 )
+from fedsemi.objectives.calibration import Calibration
 from fedsemi.runs.records import ClientRecord, Cut, Notice, RoundRecord
 
 
@@ -79,6 +81,14 @@ def test_the_running_mean_is_kept_beside_the_model_where_it_was_tested() -> None
     kept = curves([line(0, 0.5), line(1, 0.5, running_mean=scored(0.6))])
     assert kept["running_mean.accuracy"] == [None, 0.6]
     assert kept["running_mean.balanced_accuracy"] == [None, 0.4]
+
+
+def test_what_was_held_out_is_kept_where_every_test_has_it() -> None:
+    seen = Validation(9, 0.8, 0.5, (1.0, None, 0.5), 0.05, Calibration((), ()))
+    kept = curves([line(0, 0.5, validation=seen)])
+    assert kept["held_out.accuracy"] == [0.8]
+    assert kept["held_out.balanced_accuracy"] == [0.75]  # of the classes held out
+    assert "held_out.accuracy" not in curves([line(0, 0.5)])
 
 
 def client(contribution: float, unlabeled: int = 5, pseudo: int = 1) -> ClientRecord:

@@ -8,20 +8,27 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fedsemi.evidence.answer import Answer
+from fedsemi.evidence.answers_held_out import by_held_out
 from fedsemi.evidence.answers_rare import dose, when
 from fedsemi.evidence.answers_rules import rules
 from fedsemi.evidence.answers_share import labeled_share
 from fedsemi.evidence.answers_tuning import tuned
-from fedsemi.evidence.answers_weights import beats_uniform, diversity_beside_presence
+from fedsemi.evidence.answers_weights import (
+    beats_uniform,
+    beats_uniform_on_features,
+    diversity_beside_presence,
+)
 from fedsemi.evidence.answers_worth import worth
 from fedsemi.evidence.results import Evidence
 
 _ASKED: dict[str, Callable[[Evidence], Answer]] = {
     "q1": beats_uniform,
+    "q1-isic18": beats_uniform_on_features,
     "q2": diversity_beside_presence,
     "q3": when,
     "q3-dose": dose,
     "q4": labeled_share,
+    "q4-held-out": by_held_out,
     "q5": worth,
     "q6": rules,
     "q7": tuned,

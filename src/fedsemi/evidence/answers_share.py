@@ -7,7 +7,7 @@ from typing import Any
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.arms import ARMS
-from fedsemi.evidence.catalogue import Setting, setting
+from fedsemi.evidence.catalogue import Setting, measure_of, setting
 from fedsemi.evidence.effects import (
     HEAD,
     Effect,
@@ -25,6 +25,7 @@ from fedsemi.evidence.stats import Paired, paired
 _ARMS = ("uniform-share-70", "uniform-share-30", "uniform-share-15")
 _PLACES: dict[str, tuple[Mapping[str, Any], int]] = {
     "svhn": ({}, 5),
+    "isic18": ({}, 5),
     "mnist": (MAIN, 10),
 }
 """The partition of each data set, and how many seeds are planned there."""
@@ -57,7 +58,7 @@ def labeled_share(evidence: Evidence) -> Answer:
         HEAD,
         rows_of(every),
         f"{said_of(every)} Sizes are compared in the direction of each mean, seed by "
-        "seed. Whether the share can be set without test labels is still open.",
+        "seed. On ISIC-18 points are of balanced accuracy.",
         tuple(interval_plot(every, "Labeled shares and weights")),
     )
 
@@ -99,7 +100,8 @@ def _sizes(
     evidence: Evidence, share: Setting, weights: Setting, base: Setting
 ) -> Paired | None:
     """Test whether one change is larger in size than another, seed by seed."""
-    a, b, zero = (evidence.scores(s, "accuracy") for s in (share, weights, base))
+    metric = measure_of(base.dataset)
+    a, b, zero = (evidence.scores(s, metric) for s in (share, weights, base))
     seeds = sorted(a.keys() & b.keys() & zero.keys())
     if not seeds:
         return None

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.arms import ARMS, TRIED
-from fedsemi.evidence.catalogue import setting
+from fedsemi.evidence.catalogue import measure_of, setting
 from fedsemi.evidence.effects import points, short
 from fedsemi.evidence.layout import SHORT, titled
 from fedsemi.evidence.questions import TUNED
@@ -90,7 +90,7 @@ def tuned(evidence: Evidence) -> Answer:
 
 
 def _tried(evidence: Evidence, dataset: str, arms: tuple[str, ...]) -> _Tried:
-    metric, labels = TUNED[dataset], setting(dataset, "lower")
+    metric, labels = measure_of(dataset), setting(dataset, "lower")
     found = {arm: evidence.scores(setting(dataset, arm), metric) for arm in arms}
     scores = {arm: fmean(of.values()) for arm, of in found.items() if of}
     leads = {

@@ -7,7 +7,7 @@ rounds, on which data and with which network is the profile's business.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fedsemi.errors import ConfigError, nearest
@@ -31,6 +31,8 @@ class Arm:
     steps: tuple[Step, ...]
     partition: Mapping[str, Any] = field(default_factory=dict)
     """What the arm itself changes in who has labels."""
+    evaluation: Mapping[str, Any] = field(default_factory=dict)
+    """What it changes in which labels are held out."""
     probes: bool = False
     """Whether a linear probe of the last encoder is part of the record."""
 
@@ -50,6 +52,14 @@ def _semi(title: str, method: str, learner: str = FLEX, **settings: Any) -> Arm:
     """Make an arm of the averaging family, which shares the local learner."""
     step = Step(method, "rounds", {"learner": learner, **settings})
     return Arm(title, (WARM_UP, step))
+
+
+def _held_out(percent: int) -> Arm:
+    """Make an arm of equal weights that keeps a fifth of the labels to judge by."""
+    share = percent / 100
+    title = f"Uniform, a fifth of the labels held out, labeled share {share}"
+    made = _semi(title, "uniform-semi", labeled_share=share)
+    return replace(made, evaluation={"validation_fraction": 0.2})
 
 
 def _own(title: str, method: str, **settings: Any) -> Arm:
@@ -104,6 +114,7 @@ ARMS: dict[str, Arm] = {
     "uniform-share-15": _semi(
         "Uniform, labeled share 0.15", "uniform-semi", labeled_share=0.15
     ),
+    **{f"held-out-share-{share}": _held_out(share) for share in (70, 50, 30, 15)},
     "uniform-softmatch": _semi("Uniform, SoftMatch", "uniform-semi", SOFT),
     "permuted": _semi("Permuted weights (control)", "permuted-semi", rule="paper"),
     "presence": _semi("Class presence (control)", "semianagg", rule="presence"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.catalogue import Setting, measure_of
 from fedsemi.evidence.layout import BOUNDS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.stats import Paired, seeds_for
@@ -16,7 +16,8 @@ WORTH = 0.5
 _ENOUGH = 5
 """Seeds from which a standard deviation is more than a guess."""
 SCORES = {"accuracy": "global model", "running_mean.accuracy": "running mean"}
-"""What is tested, by what it is called; the first one decides."""
+"""What is tested, by what it is called; the first one decides. On some data sets
+balanced accuracy stands for accuracy."""
 HEAD = ("difference", "seeds", *SCORES.values(), "finding", f"seeds for ±{WORTH}")
 
 
@@ -98,8 +99,20 @@ def effect_of(
     evidence: Evidence, what: str, ours: Setting, other: Setting, planned: int
 ) -> Effect:
     """Compare two settings by both scores."""
-    tests = {metric: evidence.paired(ours, other, metric) for metric in SCORES}
+    tests = {
+        score: evidence.paired(ours, other, measured(score, ours.dataset))
+        for score in SCORES
+    }
     return Effect(what, tests, planned, other.arm in BOUNDS)
+
+
+def measured(score: str, dataset: str) -> str:
+    """Return what stands for a score on a data set.
+
+    >>> measured("running_mean.accuracy", "isic18")
+    'running_mean.balanced_accuracy'
+    """
+    return score.replace("accuracy", measure_of(dataset))
 
 
 def rows_of(effects: Sequence[Effect]) -> tuple[tuple[str, ...], ...]:

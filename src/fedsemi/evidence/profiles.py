@@ -76,6 +76,7 @@ class Profile:
         content = {name: dict(table.get(name, {})) for name in _SECTIONS}
         for key, value in (*setting.partition, *arm.partition.items()):
             _place(content["partition"], key, value)
+        content["evaluation"] |= arm.evaluation
         file = self.published.get(setting.dataset)
         if file is not None and _takes_published(content):
             content["partition"]["file"] = file

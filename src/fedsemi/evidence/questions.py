@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from fedsemi.client.evaluate import Score
 from fedsemi.evidence.arms import ARMS, TRIED
-from fedsemi.evidence.catalogue import Artifact, Cell, Setting, setting
+from fedsemi.evidence.catalogue import (
+    Artifact,
+    Cell,
+    Setting,
+    measure_of,
+    setting,
+)
 
 HOLDERS, LABELS = (1, 2, 4), (50, 200, 1000)
 MAIN: dict[str, object] = {"rare.holders": 1, "rare.labeled_size": 200}
@@ -15,8 +20,11 @@ MAIN: dict[str, object] = {"rare.holders": 1, "rare.labeled_size": 200}
 RULES = ("class-mass", "presence-floor", "class-mass-floor", "presence-double")
 """Those that may be chosen instead of Eq. 4, simpler ones first."""
 
-TUNED: dict[str, Score] = {"isic18": "balanced_accuracy", "svhn": "accuracy"}
-"""Where published methods are tuned, and by which score."""
+SHARES = ("70", "50", "30", "15")
+"""Labeled shares in percent, from which one is chosen by labels held out."""
+
+TUNED = ("isic18", "svhn")
+"""Where published methods are tuned."""
 
 _WEIGHTS = ("uniform", "presence", "semianagg", "semianagg-released", "permuted")
 _BOUNDS = ("warm-up", "lower", "upper")
@@ -32,7 +40,8 @@ def _cells(dataset: str, arms: tuple[str, ...], **partition: object) -> Iterator
     condition = ", ".join(_WORDS[key](value) for key, value in partition.items())
     for arm in arms:
         chosen = setting(dataset, arm, **partition)
-        yield Cell(ARMS[arm].title, chosen, condition=condition)
+        metric = measure_of(dataset)
+        yield Cell(ARMS[arm].title, chosen, metric=metric, condition=condition)
 
 
 def _map() -> Iterator[Mapping[str, object]]:
@@ -53,6 +62,17 @@ def _paper() -> Artifact:
         "Do SemiAnAgg's shares beat equal ones, and does diversity add to presence?",
         tuple(_cells("svhn", arms)),
         tests=(setting("svhn", "semianagg"),),
+    )
+
+
+def _on_features() -> Artifact:
+    """Q1 on ISIC-18, on a frozen encoder."""
+    arms = (*_BOUNDS, "fedavg-semi", *_WEIGHTS)
+    return Artifact(
+        "q1-isic18",
+        "Do SemiAnAgg's shares beat equal ones on ISIC-18, on a frozen encoder?",
+        tuple(_cells("isic18", arms)),
+        tests=(setting("isic18", "semianagg"),),
     )
 
 
@@ -93,11 +113,22 @@ def _dose() -> Artifact:
 
 def _labeled_share() -> Artifact:
     arms = ("uniform", "uniform-share-70", "uniform-share-30", "uniform-share-15")
-    cells = [*_cells("mnist", arms, **MAIN), *_cells("svhn", arms)]
+    cells = [*_cells("mnist", arms, **MAIN)]
+    cells += [cell for dataset in ("isic18", "svhn") for cell in _cells(dataset, arms)]
     return Artifact(
         "q4",
         "Does the labeled share matter more than the weights?",
         tuple(cells),
+    )
+
+
+def _held_out() -> Artifact:
+    """The rest of Q4: the share is chosen without test labels."""
+    arms = tuple(f"held-out-share-{share}" for share in SHARES)
+    return Artifact(
+        "q4-held-out",
+        "Can the labeled share be set by labels held out at the labeled site?",
+        (*_cells("isic18", arms), *_cells("mnist", arms, **MAIN)),
     )
 
 
@@ -122,11 +153,7 @@ def _rules() -> Artifact:
 def _tuned() -> Artifact:
     """Q7, from which settings of published methods are chosen, as Q6."""
     arms = ("lower", *(arm for arms in TRIED.values() for arm in arms))
-    cells = [
-        Cell(ARMS[arm].title, setting(dataset, arm), metric=metric)
-        for dataset, metric in TUNED.items()
-        for arm in arms
-    ]
+    cells = [cell for dataset in TUNED for cell in _cells(dataset, arms)]
     return Artifact(
         "q7", "Are published methods above labels alone once tuned?", tuple(cells)
     )
@@ -134,10 +161,12 @@ def _tuned() -> Artifact:
 
 _ALL = (
     _paper(),
+    _on_features(),
     _few_holders(),
     _when(),
     _dose(),
     _labeled_share(),
+    _held_out(),
     _worth(),
     _rules(),
     _tuned(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,11 @@ def curves(rounds: Sequence[RoundRecord]) -> dict[str, list[Any]]:
     }
     for name in SCORES:
         found[name] = [_rounded(test.scores[name]) for _, test in tested]
+    held_out = [each.validation for each, _ in tested if each.validation]
+    if held_out and len(held_out) == len(tested):
+        found["held_out.accuracy"] = [_rounded(each.accuracy) for each in held_out]
+        recalls = [_mean(each.per_class_recall) for each in held_out]
+        found["held_out.balanced_accuracy"] = recalls
     means = [each.running_mean for each, _ in tested]
     if any(means):
         for name in MAIN_SCORES:
@@ -185,6 +190,12 @@ def read_metrics(run: Path) -> list[RoundRecord]:
             f"'{run / METRICS}' holds no round; run the job again", code="FS1101"
         )
     return rounds
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """Average what there is; a class of which nothing was held out has no recall."""
+    known = [value for value in values if value is not None]
+    return _rounded(sum(known) / len(known)) if known else None
 
 
 def _rounded(value: float | None) -> float | None:

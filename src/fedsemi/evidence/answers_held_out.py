@@ -1,0 +1,82 @@
+"""The rest of Q4: is a labeled share that held-out labels choose a good one?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from fedsemi.evidence.answer import Answer, of_effects
+from fedsemi.evidence.catalogue import Setting, measure_of, setting
+from fedsemi.evidence.effects import SCORES, Effect, measured
+from fedsemi.evidence.layout import titled
+from fedsemi.evidence.questions import MAIN, SHARES
+from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.stats import Paired, paired
+
+_USUAL = "50"
+_PLACES: dict[str, tuple[Mapping[str, object], int]] = {
+    "isic18": ({}, 5),
+    "mnist": (MAIN, 10),
+}
+"""The partition of each data set, and how many seeds are planned there."""
+
+
+def by_held_out(evidence: Evidence) -> Answer:
+    """Compare the share that held-out labels choose in each seed with one half."""
+    effects, said = {}, []
+    for dataset, (partition, planned) in _PLACES.items():
+        places = {
+            share: setting(dataset, f"held-out-share-{share}", **partition)
+            for share in SHARES
+        }
+        chosen = _chosen(evidence, places, dataset)
+        effects[titled(dataset)] = _effect(evidence, places, chosen, planned, dataset)
+        if chosen:
+            said.append(_often(titled(dataset), chosen))
+    return of_effects(
+        "q4-held-out",
+        "Can the labeled share be set by labels held out at the labeled site?",
+        effects,
+        [],
+        "Labeled share chosen by held-out labels − 0.5",
+        [*said, "On ISIC-18 points are of balanced accuracy."],
+    )
+
+
+def _chosen(
+    evidence: Evidence, places: Mapping[str, Setting], dataset: str
+) -> dict[int, str]:
+    """Choose a share for each seed in which all were run; one half of equals."""
+    metric = f"held_out.{measure_of(dataset)}"
+    found = {share: evidence.scores(place, metric) for share, place in places.items()}
+    seeds = set.intersection(*(set(each) for each in found.values()))
+    order = sorted(found, key=lambda share: share != _USUAL)
+    return {
+        seed: max(order, key=lambda share: found[share][seed]) for seed in sorted(seeds)
+    }
+
+
+def _effect(
+    evidence: Evidence,
+    places: Mapping[str, Setting],
+    chosen: Mapping[int, str],
+    planned: int,
+    dataset: str,
+) -> Effect:
+    tests: dict[str, Paired | None] = {}
+    for score in SCORES:
+        metric = measured(score, dataset)
+        found = {s: evidence.scores(place, metric) for s, place in places.items()}
+        if not chosen or not all(found.values()):
+            tests[score] = None
+            continue
+        ours = [found[share][seed] for seed, share in chosen.items()]
+        tests[score] = paired(ours, [found[_USUAL][seed] for seed in chosen])
+    return Effect(f"Chosen labeled share − 0.5, {titled(dataset)}", tests, planned)
+
+
+def _often(name: str, chosen: Mapping[int, str]) -> str:
+    """Say how often each share was chosen, the most frequent first."""
+    times = Counter(chosen.values()).most_common()
+    listed = ", ".join(f"{int(share) / 100} in {n}" for share, n in times)
+    return f"{name}: of {len(chosen)} seeds held-out labels chose {listed}."
