@@ -91,7 +91,7 @@ works "anchor" fedsemi methods semianagg
 works "partition.dirichlet_alpha" fedsemi settings partition
 works "local.lr_labeled" fedsemi settings lr
 works "federation" fedsemi configs
-works "demo.toml" fedsemi configs demo
+works "digits.toml" fedsemi configs digits
 works "handwritten digits" fedsemi datasets
 works "fashion-mnist" fedsemi datasets fashion-mnist
 works "complete" fedsemi --show-completion bash
@@ -126,7 +126,7 @@ works "" fedsemi export runs/first --format torch --out model.pt2
 works "file,class,probability" fedsemi predict model.pt2 new-pictures
 
 chapter "Compare"
-works "dirichlet_alpha=2" fedsemi compare demo.toml --methods lower,semianagg --seeds 1 \
+works "dirichlet_alpha=2" fedsemi compare digits.toml --methods lower,semianagg --seeds 1 \
     --grid partition.dirichlet_alpha=0.5,2 \
     --set partition.num_clients=3 --set data.train_limit=200 --set model.width=4 \
     --set stages.0.rounds=2 --set stages.1.rounds=1 --no-probe --out compared
@@ -138,7 +138,7 @@ slip 64 "FS4001 there is no config 'demoo' (did you mean 'demo.toml'" fedsemi ru
 slip 64 "FS4101 unknown key 'stages.1.rouns' (did you mean 'rounds'?)" \
     fedsemi run demo --set stages.1.rouns=3
 slip 64 "did you mean local.lr_labeled or local.lr_unlabeled?" fedsemi run demo --set lr=0.1
-slip 64 "partition.dirichlet_alpha" fedsemi run demo --set alpha=0.1
+slip 64 "partition.dirichlet_alpha" fedsemi run digits --set alpha=0.1
 slip 64 "(did you mean 'semianagg'?)" fedsemi methods semianag
 slip 65 "FS3001 there is no folder 'nowhere'" \
     fedsemi init nowhere --out other.toml

@@ -138,9 +138,9 @@ def test_a_curve_ends_with_what_it_means(tmp_path: Path) -> None:
 @pytest.mark.parametrize("budgets", ["", "many", "50;100", "-3"])
 def test_budgets_that_are_no_numbers_are_one_clean_line(budgets: str) -> None:
     with pytest.raises(ConfigError, match="FS6408"):
-        raise fedsemi("label-curve", "demo", f"--budgets={budgets}").exception  # type: ignore[misc]
+        raise fedsemi("label-curve", "digits", f"--budgets={budgets}").exception  # type: ignore[misc]
 
 
 def test_an_unknown_rule_is_named_with_its_neighbor() -> None:
     with pytest.raises(ConfigError, match=r"FS4104 .*did you mean 'coverage'"):
-        raise fedsemi("label-curve", "demo", "--rules", "coverge").exception  # type: ignore[misc]
+        raise fedsemi("label-curve", "digits", "--rules", "coverge").exception  # type: ignore[misc]

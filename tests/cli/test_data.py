@@ -13,7 +13,7 @@ from fedsemi.cli import app
 def test_a_partition_is_shown_and_saved_as_numbers_and_as_a_picture(
     tmp_path: Path,
 ) -> None:
-    words = ["partition", "demo", "--set", "data.name=synthetic"]
+    words = ["partition", "digits", "--set", "data.name=synthetic"]
     done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "p")])
     assert done.exit_code == 0, done.exception
     assert "disc" in done.output and "SHA-256 " in done.output

@@ -48,7 +48,8 @@ def test_what_the_demo_names_as_next_works_as_printed(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FEDSEMI_DATA", raising=False)
     small = ["data.name=synthetic", "data.train_limit=160", "data.test_limit=40"]
-    small += ["partition.num_clients=3", "partition.min_size=5", "model.width=2"]
+    small += ["partition.scheme=dirichlet", "partition.num_clients=3"]
+    small += ["partition.min_size=5", "model.width=2"]
     small += ["stages.0.rounds=1", "stages.1.rounds=1"]
     changes = [word for each in small for word in ("--set", each)]
     done = CliRunner().invoke(app, ["demo", *changes, "--workers", "1"])

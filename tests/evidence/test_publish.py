@@ -9,8 +9,10 @@ import pytest
 
 import fedsemi
 from fedsemi.errors import ConfigError
+from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.profiles import read_profile
 from fedsemi.evidence.publish import FIELD, PAGES, filled, publish
+from fedsemi.evidence.render import name_of
 from fedsemi.evidence.results import Evidence
 
 ROOT = Path(fedsemi.__file__).parents[2]
@@ -20,7 +22,9 @@ def test_what_is_published_is_what_the_records_say(tmp_path: Path) -> None:
     for name in (*PAGES, FIELD):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / "results/medium/runs", tmp_path / "results/medium/runs")
+    for profile in ("medium", "choosing"):
+        runs = f"results/{profile}/runs"
+        shutil.copytree(ROOT / runs, tmp_path / runs)
     audits = ROOT / "results/audits"
     if audits.is_dir():
         shutil.copytree(audits, tmp_path / "results/audits")
@@ -43,8 +47,7 @@ def test_nothing_is_left_from_records_that_are_gone() -> None:
     for name in beside:
         if name.startswith("benchmark-"):  # each has a page of its own
             continue
-        shown = name.upper().replace("-DOSE", ", dose").replace("TABLE", "Table ")
-        assert shown.replace("FIG", "Figure ") in page
+        assert name_of(Artifact(name, "")) in page
 
 
 def test_only_marked_parts_of_a_text_are_written() -> None:

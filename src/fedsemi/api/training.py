@@ -93,7 +93,7 @@ def run(
     """Run a config, as `fedsemi run` does.
 
     Args:
-        config: A TOML file, the name of a shipped one ("demo"), or its content as a
+        config: A TOML file, the name of a shipped one ("digits"), or its content as a
             dict, in which a method or a network may be a class.
         overrides: As after `--set`: "stages.1.rounds=10".
         workers: Worker processes; 0 for one per core. Changes no bit of a result.

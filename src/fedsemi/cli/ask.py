@@ -150,7 +150,7 @@ def label_curve(
     begin with the same run, and are compared with asking at random. Ctrl-C stops; the
     same command goes on after the last run that was done.
 
-    Example: fedsemi label-curve demo --budgets 50,100,200 --seeds 5
+    Example: fedsemi label-curve digits --budgets 50,100,200 --seeds 5
     """
     names = [name.strip() for name in rules.split(",")]
     for name in names:

@@ -48,7 +48,7 @@ def attack(
     Shows the balanced accuracy that is lost, the attackers' share of the mean, and how
     often marked images are taken for the target of a trigger.
 
-    Example: fedsemi attack configs/demo.toml --attack flip --aggregation semianagg
+    Example: fedsemi attack configs/digits.toml --attack flip --aggregation semianagg
     """
     chosen = _known("attack", attacks, ATTACKS)
     rules = _known("aggregation", aggregations, tuple(AGGREGATIONS))

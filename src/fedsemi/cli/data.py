@@ -26,7 +26,7 @@ def partition(
 ) -> None:
     """Show who owns which images: a table here, and a heat map as a picture.
 
-    Example: fedsemi partition configs/demo.toml --set partition.dirichlet_alpha=0.1
+    Example: fedsemi partition configs/digits.toml --set partition.dirichlet_alpha=0.1
     """
     experiment = load_config(config, overrides or [])
     folders = read_folders(experiment)

@@ -157,7 +157,7 @@ def compare(
 
     Example: fedsemi compare configs/cpu/svhn.toml --methods uniform-semi,semianagg
 
-    Example: fedsemi compare demo --grid partition.dirichlet_alpha=0.1,0.8,2
+    Example: fedsemi compare digits --grid partition.dirichlet_alpha=0.1,0.8,2
     """
     source = read_own(config, overrides or [], grid or [])
     artifact = comparison_of(source, [name.strip() for name in methods.split(",")])

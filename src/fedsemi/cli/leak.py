@@ -67,7 +67,7 @@ def leak(
     simulation knows. Ctrl-C stops; the same command goes on after the last method and
     seed that was done.
 
-    Example: fedsemi leak configs/demo.toml --methods semianagg,fedavg-semi --seeds 3
+    Example: fedsemi leak configs/digits.toml --methods semianagg,fedavg-semi --seeds 3
     """
     names = [name.strip() for name in methods.split(",")]
     for name in names:

@@ -130,7 +130,7 @@ def run(
     summary.json, model.safetensors and checkpoints. A run that was stopped, by whatever
     it was, ends in the same bits if it is continued with --resume.
 
-    Example: fedsemi run configs/demo.toml --set stages.1.rounds=10 --out runs/short
+    Example: fedsemi run configs/digits.toml --set stages.1.rounds=10 --out runs/short
 
     Example: fedsemi run --resume runs/short --set stages.1.rounds=20
 

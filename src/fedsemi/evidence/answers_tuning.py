@@ -39,8 +39,15 @@ class _Tried:
         lead, many = self.leads[self.best], len(self.scores)
         what = f"{titled(self.dataset)}, {ARMS[self.best].title}"
         of = "the only setting so far" if many == 1 else f"best of {many} settings"
-        said = "not compared yet" if lead is None else f"{points(lead)} to labels alone"
+        said = (
+            "not compared yet"
+            if lead is None
+            else f"{points(lead)} against labels alone"
+        )
         return f"{what} ({of}): {said}."
+
+    def _stands_out(self, arm: str) -> bool:
+        return arm == self.best and len(self.scores) > 1
 
     @property
     def below(self) -> bool:
@@ -54,7 +61,7 @@ class _Tried:
         return [
             (
                 titled(self.dataset),
-                ARMS[arm].title + (" (best)" if arm == self.best else ""),
+                ARMS[arm].title + (" (best)" if self._stands_out(arm) else ""),
                 "–" if lead is None else str(lead.n),
                 f"{self.scores[arm]:.1f} {SHORT[self.metric]}",
                 "–" if lead is None else short(lead),

@@ -39,9 +39,13 @@ from fedsemi.evidence.standing import Standing, standing
 from fedsemi.storage import make_folder, write_whole
 
 PROFILE = "medium"
+CHOOSING = "choosing"
+"""The profile whose seeds settings are chosen with."""
 PAGES = ("README.md", "docs/results.md")
 FIELD = "docs/benchmark.md"
 """The page of the field: benchmarks under cards, and audits of weights."""
+_OWN_PARTS = ("q3-dose", "q4-held-out")
+"""Parts of a question that its one line leaves out."""
 _BLOCK = re.compile(
     r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL
 )
@@ -49,15 +53,21 @@ _BLOCK = re.compile(
 
 def publish(root: Path) -> None:
     """Write tables, the page and the marked parts of the documentation."""
-    folder = root / "results" / PROFILE
-    source = read_profile(PROFILE)
-    evidence = Evidence(source, source.seeds, read_records(folder))
+    evidence, choosing = (_read(root, name) for name in (PROFILE, CHOOSING))
     everything = [*QUESTIONS.values(), *CATALOGUE.values()]
+    folder = root / "results" / PROFILE
     write_all(folder, everything, evidence, root / "results" / "index.html")
     for name in PAGES:
         page = root / name
-        write_whole(page, filled(page.read_text("utf-8"), evidence).encode())
-    _publish_field(root, source, evidence)
+        text = filled(page.read_text("utf-8"), evidence, choosing)
+        write_whole(page, text.encode())
+    _publish_field(root, read_profile(PROFILE), evidence)
+
+
+def _read(root: Path, profile: str) -> Evidence:
+    source = read_profile(profile)
+    records = read_records(root / "results" / profile)
+    return Evidence(source, source.seeds, records)
 
 
 def _publish_field(root: Path, source: Profile, evidence: Evidence) -> None:
@@ -89,9 +99,12 @@ def _picture(benchmark: Benchmark) -> str:
     return f"images/{benchmark.name}.svg"
 
 
-def filled(text: str, evidence: Evidence) -> str:
+def filled(text: str, evidence: Evidence, choosing: Evidence | None = None) -> str:
     """Fill the marked parts of a text from the records."""
-    return fill(text, {name: partial(make, evidence) for name, make in _PARTS.items()})
+    parts = {name: partial(make, evidence) for name, make in _PARTS.items()}
+    if choosing is not None:
+        parts["choosing"] = partial(_chosen, choosing)
+    return fill(text, parts)
 
 
 def fill(text: str, parts: Mapping[str, Callable[[], str]]) -> str:
@@ -119,16 +132,22 @@ def _short(evidence: Evidence) -> str:
     return "\n".join(
         f"- *{each.question}* {each.text[0]}"
         for each in _answered(evidence)
-        if "-" not in each.name  # a question's own part
+        if each.name not in _OWN_PARTS
     )
 
 
 def _long(evidence: Evidence) -> str:
-    parts = [
-        f"### {name_of(each)}: {each.question}\n\n{answer_markdown(each)}"
-        for each in _answered(evidence)
-    ]
-    return "\n\n".join(parts)
+    return "\n\n".join(map(_section, _answered(evidence)))
+
+
+def _chosen(evidence: Evidence) -> str:
+    """Answer what was asked in order to choose, as far as it was run."""
+    ran = [each for each in _answered(evidence) if each.rows]
+    return "\n\n".join(map(_section, ran)) or "Nothing was run yet."
+
+
+def _section(answer: Answer) -> str:
+    return f"### {name_of(answer)}: {answer.question}\n\n{answer_markdown(answer)}"
 
 
 def _tables(evidence: Evidence) -> str:

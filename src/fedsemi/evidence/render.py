@@ -10,7 +10,7 @@ from typing import Any
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.captions import about, caption_of, remarks
 from fedsemi.evidence.catalogue import Artifact, Cell
-from fedsemi.evidence.layout import BOUNDS, SHORT, Entry, Grid, Panel, grid_of
+from fedsemi.evidence.layout import BOUNDS, SHORT, Entry, Grid, Panel, grid_of, titled
 from fedsemi.evidence.results import Comparison, Evidence, Line
 
 _HEAD = ("data", "method", "metric", "paper", "ours", "gap closed", "verdict")
@@ -143,12 +143,13 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def name_of(named: Artifact | Answer) -> str:
     """Write out the name of a table, a figure or a question.
 
-    >>> name_of(Artifact("fig3", "")), name_of(Artifact("q3-dose", ""))
-    ('Figure 3', 'Q3, dose')
+    >>> name_of(Artifact("fig3", "")), name_of(Artifact("q1-isic18", ""))
+    ('Figure 3', 'Q1, ISIC-18')
     """
     name = named.name
     if name.startswith("q"):
-        return name.upper().replace("-DOSE", ", dose")
+        question, dash, part = name.partition("-")
+        return question.upper() + (f", {titled(part)}" if dash else "")
     return name.replace("table", "Table ").replace("fig", "Figure ")
 
 

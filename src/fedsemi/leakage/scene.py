@@ -86,7 +86,7 @@ def check_can_be_dealt(experiment: Experiment) -> None:
         raise ConfigError(
             f"leak judges guesses by the truth and deals images out many times, which "
             f"{what} does not allow; use a config with a data set and a scheme, e.g. "
-            "configs/demo.toml",
+            "configs/digits.toml",
             code="FS6300",
         )
 

@@ -90,7 +90,7 @@ def ray_cluster():
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_of_two_machines_gives_the_same_bits(tmp_path):
     changed = ("stages.0.rounds=1", "stages.1.rounds=1", "data.train_limit=300")
-    words = ["run", "demo", *(w for each in changed for w in ("--set", each))]
+    words = ["run", "digits", *(w for each in changed for w in ("--set", each))]
 
     def bits(*more):
         command = [sys.executable, "-m", "fedsemi", *words, *more]
