@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from statistics import fmean
 
-from fedsemi.evidence.catalogue import Artifact
+from fedsemi.client.evaluate import Score
+from fedsemi.evidence.arms import ARMS
+from fedsemi.evidence.catalogue import Artifact, measure_of
 from fedsemi.evidence.guarding import guard_caption
-from fedsemi.evidence.layout import Grid, titled
+from fedsemi.evidence.layout import SHORT, Grid, titled
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.records import TESTS, Record
 from fedsemi.evidence.results import Evidence
@@ -69,7 +72,29 @@ def remarks(artifact: Artifact, evidence: Evidence) -> list[str]:
     notes = [name for name in notes_of(artifact) if _matters(artifact, name, shown)]
     caveats = [_about_whom(artifact, name) + NOTES[name] for name in notes]
     guard = guard_caption(found)
-    return [*setting, *([guard] if guard else []), *caveats]
+    no_bounds = list(_no_bounds(artifact, evidence))
+    return [*setting, *([guard] if guard else []), *no_bounds, *caveats]
+
+
+def _no_bounds(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
+    """Say where a method lies above the model with all labels, which bounds nothing."""
+    means: dict[tuple[str, Score], dict[str, float]] = {}
+    for cell in artifact.cells:
+        place, scores = cell.setting, evidence.scores(cell.setting, cell.metric)
+        if scores and not place.partition and place.without is None:
+            column = means.setdefault((place.dataset, cell.metric), {})
+            column[place.arm] = fmean(scores.values())
+    for (dataset, metric), column in means.items():
+        best = max(column, key=lambda arm: column[arm])
+        if "upper" in column and best != "upper":
+            text = (
+                f"{titled(dataset)}: by {SHORT[metric]} the model with all labels "
+                f"({column['upper']:.1f}) is below {ARMS[best].title} "
+                f"({column[best]:.1f}), so it bounds nothing there"
+            )
+            decides = measure_of(dataset)
+            other = f"; {SHORT[decides]} decides on this data set"
+            yield f"{text}{'' if metric == decides else other}."
 
 
 def _records(evidence: Evidence, artifacts: Sequence[Artifact]) -> list[Record]:
@@ -95,6 +120,8 @@ def described(records: Sequence[Record], dataset: str) -> str:
         network = " with pretrained weights, adapter and head trained"
     size = config["data"]["image_size"]
     pixels = f" of {size} pixels" if size else ""
+    if config["data"].get("split") == "lesion":
+        pixels += " (no lesion is in training and test)"
     learner = _selection(record)
     labeled = f"{100 * record['labeled_share']:.1f} %"
     rounds = " + ".join(str(stage["rounds"]) for stage in stages) + " rounds"

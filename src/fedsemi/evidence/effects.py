@@ -139,7 +139,7 @@ def interval_plot(effects: Sequence[Effect], title: str) -> list[dict[str, Any]]
     ]
     note = f"Lines are 95 % intervals, the band is ±{WORTH}; n is the number of seeds."
     plot = {"kind": "intervals", "title": title, "note": note, "worth": WORTH}
-    plot |= {"label": "points of accuracy", "rows": rows}
+    plot |= {"label": "points", "rows": rows}
     return [plot] if rows else []
 
 

@@ -19,9 +19,8 @@ NOTES: dict[str, str] = {
     "rscfed-c100": "A user of RSCFed's public CIFAR-100 recipe reports 15.57 %, so the "
     "28.46 % may come from CBAFed's re-run of it.",
     "isofed": "Our reading, not the authors' code.",
-    "leak": "Split by image: 788 of 2,003 test images share a lesion with a "
-    'training image. All published ISIC-18 numbers have this; data.split = "lesion" '
-    "avoids it.",
+    "leak": "Published ISIC-18 numbers are split by image: 788 of 2,003 test images "
+    'share a lesion with a training image; data.split = "lesion" avoids it.',
     "svhn-loss": "The paper implies cross entropy on SVHN; the released command uses "
     "balanced softmax.",
     "svhn-test": "The paper calls SVHN's test set balanced; it is not.",
