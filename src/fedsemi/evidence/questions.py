@@ -54,26 +54,11 @@ def _map() -> Iterator[Mapping[str, object]]:
         yield base | {"num_clients": 20}
 
 
-def _paper() -> Artifact:
-    """Q1 and Q2, in the paper's setting."""
+def _weights(name: str, dataset: str, question: str) -> Artifact:
+    """Q1, and Q2 beside it: every control of the weights, in the paper's setting."""
     arms = (*_BOUNDS, "fedavg-semi", *_WEIGHTS)
-    return Artifact(
-        "q1",
-        "Do SemiAnAgg's shares beat equal ones, and does diversity add to presence?",
-        tuple(_cells("svhn", arms)),
-        tests=(setting("svhn", "semianagg"),),
-    )
-
-
-def _on_features() -> Artifact:
-    """Q1 on ISIC-18, on a frozen encoder."""
-    arms = (*_BOUNDS, "fedavg-semi", *_WEIGHTS)
-    return Artifact(
-        "q1-isic18",
-        "Do SemiAnAgg's shares beat equal ones on ISIC-18, on a frozen encoder?",
-        tuple(_cells("isic18", arms)),
-        tests=(setting("isic18", "semianagg"),),
-    )
+    tests = (setting(dataset, "semianagg"),)
+    return Artifact(name, question, tuple(_cells(dataset, arms)), tests=tests)
 
 
 def _few_holders() -> Artifact:
@@ -160,8 +145,16 @@ def _tuned() -> Artifact:
 
 
 _ALL = (
-    _paper(),
-    _on_features(),
+    _weights(
+        "q1",
+        "svhn",
+        "Do SemiAnAgg's shares beat equal ones, and does diversity add to presence?",
+    ),
+    _weights(
+        "q1-isic18",
+        "isic18",
+        "Do SemiAnAgg's shares beat equal ones on ISIC-18, on a frozen encoder?",
+    ),
     _few_holders(),
     _when(),
     _dose(),
