@@ -7,17 +7,18 @@ from collections.abc import Mapping
 from tests.evidence.by_hand import answer, record_of
 
 from fedsemi.evidence.answer import Answer
+from fedsemi.evidence.arms import SHARES
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.jobs import job_of
 from fedsemi.evidence.profiles import Profile
-from fedsemi.evidence.questions import MAIN, SHARES
+from fedsemi.evidence.questions import MAIN
 from fedsemi.evidence.results import Evidence
 
 Pair = tuple[float, float]
 """Held out and tested."""
 
 
-def answered(medium: Profile, *seeds: Mapping[str, Pair]) -> Answer:
+def answered(medium: Profile, *seeds: Mapping[int, Pair]) -> Answer:
     records = {}
     for seed, shares in enumerate(seeds, start=1):
         for share, (held_out, tested) in shares.items():
@@ -30,8 +31,8 @@ def answered(medium: Profile, *seeds: Mapping[str, Pair]) -> Answer:
 def test_the_share_that_held_out_labels_like_best_is_compared_with_one_half(
     medium: Profile,
 ) -> None:
-    first = {"70": (0.8, 0.9), "50": (0.8, 0.7), "30": (0.9, 0.72), "15": (0.1, 0.99)}
-    second = {"70": (0.9, 0.74), "50": (0.8, 0.7), "30": (0.5, 0.6), "15": (0.5, 0.6)}
+    first = {70: (0.8, 0.9), 50: (0.8, 0.7), 30: (0.9, 0.72), 15: (0.1, 0.99)}
+    second = {70: (0.9, 0.74), 50: (0.8, 0.7), 30: (0.5, 0.6), 15: (0.5, 0.6)}
     found = answered(medium, first, second)
     # 0.3 and 0.7 are taken, 2 and 4 points above 0.5; what tests best is not asked.
     assert "Chosen labeled share − 0.5, MNIST: +3.00 points" in found.text[0]
@@ -45,7 +46,7 @@ def test_one_half_is_kept_where_no_other_share_is_better(medium: Profile) -> Non
 
 
 def test_a_seed_in_which_a_share_is_missing_is_not_counted(medium: Profile) -> None:
-    found = answered(medium, {"50": (0.8, 0.7), "30": (0.9, 0.9)})
+    found = answered(medium, {50: (0.8, 0.7), 30: (0.9, 0.9)})
     assert "MNIST: not run yet" in found.text[0] and found.rows == ()
 
 

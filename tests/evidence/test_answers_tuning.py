@@ -20,11 +20,11 @@ def test_the_best_of_the_settings_is_named_with_its_lead_over_labels_alone(
     }
     found = answer("q7", evidence_of(medium, scores))
     assert found.finding == "none below"
-    text = "SVHN, RSCFed, rate 0.01 (best of 2 settings): +3.00 points"
+    text = "SVHN, RSCFed, rate 0.01 (highest of 2 settings): +3.00 points"
     assert found.text[0].startswith(text)
     assert [row[1:4] for row in found.rows] == [
         ("RSCFed", "2", "61.0 Acc"),
-        ("RSCFed, rate 0.01 (best)", "2", "74.0 Acc"),
+        ("RSCFed, rate 0.01 (highest)", "2", "74.0 Acc"),
     ]
     assert found.rows[0][4].startswith("−10.00")
 

@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 
 from fedsemi.evidence.answer import Answer, of_effects
+from fedsemi.evidence.arms import SHARES
 from fedsemi.evidence.catalogue import Setting, measure_of, setting
 from fedsemi.evidence.effects import SCORES, Effect, measured
 from fedsemi.evidence.layout import titled
-from fedsemi.evidence.questions import MAIN, SHARES
+from fedsemi.evidence.questions import MAIN
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.stats import Paired, paired
 
-_USUAL = "50"
+_USUAL = 50
 _PLACES: dict[str, tuple[Mapping[str, object], int]] = {
     "isic18": ({}, 5),
     "mnist": (MAIN, 10),
@@ -44,8 +45,8 @@ def by_held_out(evidence: Evidence) -> Answer:
 
 
 def _chosen(
-    evidence: Evidence, places: Mapping[str, Setting], dataset: str
-) -> dict[int, str]:
+    evidence: Evidence, places: Mapping[int, Setting], dataset: str
+) -> dict[int, int]:
     """Choose a share for each seed in which all were run; one half of equals."""
     metric = f"held_out.{measure_of(dataset)}"
     found = {share: evidence.scores(place, metric) for share, place in places.items()}
@@ -58,8 +59,8 @@ def _chosen(
 
 def _effect(
     evidence: Evidence,
-    places: Mapping[str, Setting],
-    chosen: Mapping[int, str],
+    places: Mapping[int, Setting],
+    chosen: Mapping[int, int],
     planned: int,
     dataset: str,
 ) -> Effect:
@@ -75,8 +76,8 @@ def _effect(
     return Effect(f"Chosen labeled share − 0.5, {titled(dataset)}", tests, planned)
 
 
-def _often(name: str, chosen: Mapping[int, str]) -> str:
+def _often(name: str, chosen: Mapping[int, int]) -> str:
     """Say how often each share was chosen, the most frequent first."""
     times = Counter(chosen.values()).most_common()
-    listed = ", ".join(f"{int(share) / 100} in {n}" for share, n in times)
+    listed = ", ".join(f"{share / 100} in {n}" for share, n in times)
     return f"{name}: of {len(chosen)} seeds held-out labels chose {listed}."

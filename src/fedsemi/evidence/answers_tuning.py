@@ -38,7 +38,7 @@ class _Tried:
         """Say what is best, out of how many, and its lead."""
         lead, many = self.leads[self.best], len(self.scores)
         what = f"{titled(self.dataset)}, {ARMS[self.best].title}"
-        of = "the only setting so far" if many == 1 else f"best of {many} settings"
+        of = "the only setting so far" if many == 1 else f"highest of {many} settings"
         said = (
             "not compared yet"
             if lead is None
@@ -61,7 +61,7 @@ class _Tried:
         return [
             (
                 titled(self.dataset),
-                ARMS[arm].title + (" (best)" if self._stands_out(arm) else ""),
+                ARMS[arm].title + (" (highest)" if self._stands_out(arm) else ""),
                 "–" if lead is None else str(lead.n),
                 f"{self.scores[arm]:.1f} {SHORT[self.metric]}",
                 "–" if lead is None else short(lead),
@@ -92,7 +92,8 @@ def tuned(evidence: Evidence) -> Answer:
         _HEAD,
         tuple(row for each in every for row in each.rows),
         "Each method has its published constants and three other settings to choose "
-        "from; they are chosen with other seeds than they are judged by.",
+        "from. They are chosen by the highest score in `choosing`, with other seeds; "
+        "in `medium` the chosen one is judged beside the published one.",
     )
 
 

@@ -44,6 +44,8 @@ _HEAD = Step(
     "head-only", "head", {"local": {"lr_labeled": 0.1, "loss": "balanced-softmax"}}
 )
 _ALL_LABELS: dict[str, Any] = {"labeled_clients": "all", "labeled_fraction": None}
+SHARES = (70, 50, 30, 15)
+"""Labeled shares in percent, from which one is chosen by labels held out."""
 FLEX = "flexmatch"
 SOFT = "softmatch"
 
@@ -114,7 +116,7 @@ ARMS: dict[str, Arm] = {
     "uniform-share-15": _semi(
         "Uniform, labeled share 0.15", "uniform-semi", labeled_share=0.15
     ),
-    **{f"held-out-share-{share}": _held_out(share) for share in (70, 50, 30, 15)},
+    **{f"held-out-share-{share}": _held_out(share) for share in SHARES},
     "uniform-softmatch": _semi("Uniform, SoftMatch", "uniform-semi", SOFT),
     "permuted": _semi("Permuted weights (control)", "permuted-semi", rule="paper"),
     "presence": _semi("Class presence (control)", "semianagg", rule="presence"),

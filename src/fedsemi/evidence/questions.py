@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from fedsemi.evidence.arms import ARMS, TRIED
+from fedsemi.evidence.arms import ARMS, SHARES, TRIED
 from fedsemi.evidence.catalogue import (
     Artifact,
     Cell,
@@ -19,9 +19,6 @@ MAIN: dict[str, object] = {"rare.holders": 1, "rare.labeled_size": 200}
 
 RULES = ("class-mass", "presence-floor", "class-mass-floor", "presence-double")
 """Those that may be chosen instead of Eq. 4, simpler ones first."""
-
-SHARES = ("70", "50", "30", "15")
-"""Labeled shares in percent, from which one is chosen by labels held out."""
 
 TUNED = ("isic18", "svhn")
 """Where published methods are tuned."""
