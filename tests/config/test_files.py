@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fedsemi.config.experiment import load_config
-from fedsemi.config.files import read_config_file
+from fedsemi.config.files import CONFIGS, find_config, read_config_file
 from fedsemi.errors import ConfigError
 
 
@@ -47,6 +47,16 @@ def test_missing_config_names_the_one_beside_it_and_the_shipped_one(
         load_config(Path("svhn/semiangg"))
     with pytest.raises(ConfigError, match=r"there is no config 'xyz\.toml'$"):
         load_config(Path("xyz.toml"))
+
+
+def test_a_folder_of_the_same_name_hides_no_shipped_config(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "digits").mkdir()
+    assert find_config(Path("digits")) == CONFIGS / "digits.toml"
+    (tmp_path / "demo").write_text("seed = 2")
+    assert find_config(Path("demo")) == Path("demo")
 
 
 def test_windows_lines_and_byte_order_mark_are_read(tmp_path: Path) -> None:

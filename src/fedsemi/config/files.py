@@ -19,9 +19,12 @@ MAX_NODES = 10_000
 
 
 def find_config(path: Path) -> Path:
-    """Take a path as it is, or as the name of a shipped config, e.g. svhn/semianagg."""
+    """Take a path as it is, or as the name of a shipped config, e.g. svhn/semianagg.
+
+    A folder is no config, so that one called `digits` hides none.
+    """
     named = CONFIGS / f"{path}.toml"
-    return named if not path.exists() and named.is_file() else path
+    return named if not path.is_file() and named.is_file() else path
 
 
 def read_settings(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
