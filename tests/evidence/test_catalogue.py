@@ -88,6 +88,15 @@ def test_only_takes_lists_of_data_sets_and_methods() -> None:
     assert only(settings, None) == settings
 
 
+def test_only_takes_the_one_cell_that_has_these_conditions_and_no_other() -> None:
+    plain, one = setting("svhn", "lower"), setting("svhn", "lower", num_clients=5)
+    both = setting("svhn", "lower", num_clients=5, labeled_clients=2)
+    settings = [plain, one, both]
+    assert only(settings, "svhn/lower/num_clients=5") == [one]
+    assert only(settings, "//num_clients=5,labeled_clients=2") == [both]
+    assert only(settings, "svhn/lower/") == settings
+
+
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
@@ -95,10 +104,14 @@ def test_only_takes_lists_of_data_sets_and_methods() -> None:
         ("svhn,isic", "has 'isic' (did you mean 'isic18'?)"),
         ("/uper", "did you mean 'upper'"),
         ("svhn/lower,rscfed", "has 'rscfed'; there is lower, upper"),
+        ("svhn/lower/num_clients=7", "did you mean 'num_clients=5'"),
+        ("svhn/upper/num_clients=5", "nothing that is asked for is all of 'svhn/upper"),
+        ("svhn/lower/num_clients=5/x", "has 'num_clients=5/x'"),
     ],
 )
 def test_only_refuses_what_is_not_asked_for(pattern: str, said: str) -> None:
     settings = [setting(d, a) for d in ("svhn", "isic18") for a in ("lower", "upper")]
+    settings.append(setting("svhn", "lower", num_clients=5))
     with pytest.raises(ConfigError) as error:
         only(settings, pattern)
     assert error.value.code == "FS4104" and said in str(error.value)

@@ -33,6 +33,13 @@ def test_a_row_takes_as_long_as_its_other_seeds(tiny: Profile, tmp_path: Path) -
     assert Forecast(plan, records).seconds_left() == 50
 
 
+def test_a_run_that_was_paused_does_not_count_for_all(
+    tiny: Profile, tmp_path: Path
+) -> None:
+    records = {str(n): done(OURS, s, n) for n, s in enumerate((50, 60, 6000))}
+    assert Forecast(plan_of(tiny, tmp_path, OURS), records).seconds_left() == 60
+
+
 def test_a_row_that_never_ran_takes_as_long_as_others_of_its_data(
     tiny: Profile, tmp_path: Path
 ) -> None:

@@ -59,7 +59,7 @@ def reproduce(
     seeds: Seeds = 0,
     pattern: Annotated[
         str | None,
-        typer.Option("--only", metavar="DATASET/METHOD", help="Run only these."),
+        typer.Option("--only", metavar="DATASET/METHOD/CELL", help="Run only these."),
     ] = None,
     overrides: Overrides = None,
     out: Out = None,
@@ -76,7 +76,8 @@ def reproduce(
     machine, is not done again. Ctrl-C stops; the same command goes on. The results
     are in results/PROFILE unless --out says otherwise.
 
-    --only takes lists: --only svhn,isic18/lower,upper,semianagg
+    --only takes lists: --only svhn,isic18/lower,upper,semianagg, and the cell of a
+    sweep: --only mnist/uniform,semianagg/rare.holders=2,rare.labeled_size=200
 
     Example: fedsemi reproduce table1 --profile small --seeds 3 --only svhn
 

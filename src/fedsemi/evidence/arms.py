@@ -6,7 +6,7 @@ rounds, on which data and with which network is the profile's business.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -193,18 +193,23 @@ _OWN: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def _tried() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Add the settings that each published method may be given instead of its own."""
-    for name, (said, own) in _OWN.items():
-        slow, other, both = f"{name}-slow", f"{name}-own", f"{name}-slow-own"
-        ARMS[slow] = _clipped(f"{ARMS[name].title}, rate 0.01", name, **_SLOW)
-        ARMS[other] = _clipped(f"{ARMS[name].title}, {said}", name, **own)
-        title = f"{ARMS[name].title}, rate 0.01, {said}"
-        ARMS[both] = _clipped(title, name, **_SLOW, **own)
-        yield name, (name, slow, other, both)
+def _tuned(name: str) -> dict[str, Arm]:
+    """Make the settings that a published method may be given instead of its own."""
+    title, (said, own) = ARMS[name].title, _OWN[name]
+    return {
+        f"{name}-slow": _clipped(f"{title}, rate 0.01", name, **_SLOW),
+        f"{name}-own": _clipped(f"{title}, {said}", name, **own),
+        f"{name}-slow-own": _clipped(
+            f"{title}, rate 0.01, {said}", name, **_SLOW, **own
+        ),
+    }
 
 
-TRIED = dict(_tried())
+_TUNED = {name: _tuned(name) for name in _OWN}
+for _arms in _TUNED.values():
+    ARMS.update(_arms)
+
+TRIED = {name: (name, *arms) for name, arms in _TUNED.items()}
 """The arms from which one is chosen for each published method, its own first."""
 
 _ORCHESTRA = {

@@ -130,20 +130,39 @@ def find(names: Sequence[str], catalogue: Mapping[str, Artifact]) -> list[Artifa
 
 
 def only(settings: Sequence[Setting], pattern: str | None) -> list[Setting]:
-    """Keep the settings of `dataset`, `dataset/arm` or `/arm`; refuse other names."""
+    """Keep the settings of `dataset/arm/cell`; refuse what keeps none.
+
+    Each part may be missing or a list; a cell is named by all of its conditions.
+    """
     if pattern is None:
         return list(settings)
-    dataset, _, arm = pattern.partition("/")
-    arms = set(arm.split(",")) if arm else None
-    datasets = set(dataset.split(",")) if dataset else None
-    _refuse_unknown(datasets or set(), {each.dataset for each in settings})
-    _refuse_unknown(arms or set(), {each.arm for each in settings})
-    return [
+    dataset, arm, cell = map(_listed, [*pattern.split("/", 2), "", ""][:3])
+    _refuse_unknown(dataset, {each.dataset for each in settings})
+    _refuse_unknown(arm, {each.arm for each in settings})
+    _refuse_unknown(cell, set().union(*map(_conditions, settings)))
+    kept = [
         each
         for each in settings
-        if (datasets is None or each.dataset in datasets)
-        and (arms is None or each.arm in arms)
+        if (not dataset or each.dataset in dataset)
+        and (not arm or each.arm in arm)
+        and (not cell or _conditions(each) == cell)
     ]
+    if not kept:
+        raise ConfigError(
+            f"--only: nothing that is asked for is all of '{pattern}'; a cell is named "
+            "by all of its conditions, for instance "
+            f"{','.join(sorted(_conditions(settings[-1]))) or 'none'}",
+            code="FS4104",
+        )
+    return kept
+
+
+def _listed(part: str) -> set[str]:
+    return set(part.split(",")) if part else set()
+
+
+def _conditions(setting: Setting) -> set[str]:
+    return {f"{key}={value}" for key, value in setting.partition}
 
 
 def _refuse_unknown(names: set[str], known: set[str]) -> None:

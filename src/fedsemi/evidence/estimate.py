@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from statistics import mean
+from statistics import median
 
 from fedsemi.config.experiment import Experiment
 from fedsemi.engines.in_process import one_thread
@@ -78,7 +78,7 @@ class Clock:
             if (record["dataset"], record.get("card"), record["arm"]) == wanted
         ]
         if known:
-            return mean(known)
+            return median(known)
         # How many pseudo-labels there are to learn from depends on the model.
         model = job.warm_up and self.runner.warm_up_model(job.warm_up)
         last = job.experiment.model_copy(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from statistics import mean
+from statistics import median
 
 from fedsemi.evidence.arms import WARM_UPS
 from fedsemi.evidence.jobs import Job, Plan
@@ -20,7 +20,8 @@ class Forecast:
     """Knows how long each kind of run takes; nothing is trained to find out.
 
     A row that has not run yet is taken to be as long as the others of its data set,
-    under the same card.
+    under the same card. Medians, since a run that was paused or had neighbors may have
+    taken many times as long as it needs.
     """
 
     def __init__(self, plan: Plan, records: Mapping[str, Record]) -> None:
@@ -64,11 +65,11 @@ class Forecast:
             if other == place and name not in WARM_UPS
         ]
         every = [seconds for some in self._seconds.values() for seconds in some]
-        return mean(beside or every)
+        return median(beside or every)
 
     def _known(self, place: Place, arm: str) -> float | None:
         some = self._seconds.get((place, arm))
-        return mean(some) if some else None
+        return median(some) if some else None
 
 
 def _place(job: Job) -> Place:

@@ -115,7 +115,7 @@ class FedMatch(OwnLearner[FedMatchState]):
     def objective(self, task: Task, bench: Workbench) -> Objective:
         """Learn from labels and from votes, each in its part of the weights."""
         told = task.broadcast.get(HELPERS, torch.empty(0))
-        models = (self.setup.load(with_psi(task.weights, psi)) for psi in told)
+        helpers = [frozen(self.setup.load(with_psi(task.weights, psi))) for psi in told]
         weighing = Weighing(
             self.supervised_weight,
             self.agreement_weight,
@@ -123,7 +123,6 @@ class FedMatch(OwnLearner[FedMatchState]):
             self.nearness_weight,
             self.sparsity_weight,
         )
-        helpers = [frozen(model) for model in models]
         return Disjoint(bench, Supervised(bench), helpers, self.cutoff, weighing)
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
