@@ -76,3 +76,15 @@ def test_on_isic_balanced_accuracy_decides_and_unlabeled_sites_must_help_first(
     assert found.text[0].startswith("SemiAnAgg − uniform, ISIC-18: +1.00 points")
     assert "Uniform − labels only, ISIC-18: +1.50 points" in found.text[0]
     assert "Points are of balanced accuracy." in found.text
+
+
+def test_on_cifar_accuracy_decides(medium: Profile) -> None:
+    scores = {
+        setting("cifar100", "semianagg"): [0.41, 0.43],
+        setting("cifar100", "uniform"): [0.40, 0.43],
+        setting("cifar100", "lower"): [0.39, 0.40],
+    }
+    found = answer("q1-cifar100", evidence_of(medium, scores))
+    assert found.text[0].startswith("SemiAnAgg − uniform, CIFAR-100: +0.50 points")
+    assert "Uniform − labels only, CIFAR-100: +2.00 points" in found.text[0]
+    assert "Points are of accuracy." in found.text

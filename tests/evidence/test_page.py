@@ -52,6 +52,7 @@ def test_questions_come_first_each_with_its_finding() -> None:
     assert names == [
         "Q1",
         "Q1, ISIC-18",
+        "Q1, CIFAR-100",
         "Q2",
         "Q3",
         "Q3, dose",

@@ -6,6 +6,7 @@ What has fewer seeds than planned is answered with what there is, and says so.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers_held_out import by_held_out
@@ -23,7 +24,8 @@ from fedsemi.evidence.results import Evidence
 
 _ASKED: dict[str, Callable[[Evidence], Answer]] = {
     "q1": beats_uniform,
-    "q1-isic18": beats_uniform_on_features,
+    "q1-isic18": partial(beats_uniform_on_features, dataset="isic18"),
+    "q1-cifar100": partial(beats_uniform_on_features, dataset="cifar100"),
     "q2": diversity_beside_presence,
     "q3": when,
     "q3-dose": dose,

@@ -9,10 +9,10 @@ from fedsemi.evidence.answer import Answer, of_effects
 from fedsemi.evidence.catalogue import Setting, measure_of, setting
 from fedsemi.evidence.effects import Effect, effect_of
 from fedsemi.evidence.layout import titled
-from fedsemi.evidence.questions import MAIN
+from fedsemi.evidence.questions import MAIN, QUESTIONS
 from fedsemi.evidence.results import Evidence
 
-_SVHN_SEEDS, _ISIC_SEEDS, _MNIST_SEEDS = 5, 5, 10
+_SVHN_SEEDS, _ENCODER_SEEDS, _MNIST_SEEDS = 5, 5, 10
 _SHORT = {
     "uniform": "uniform",
     "presence": "presence",
@@ -38,21 +38,22 @@ def beats_uniform(evidence: Evidence) -> Answer:
     )
 
 
-def beats_uniform_on_features(evidence: Evidence) -> Answer:
-    """Q1 on ISIC-18, where first of all unlabeled sites must help."""
-    ours = setting("isic18", "semianagg")
-    first, *more = _against(evidence, ours, list(_SHORT), _ISIC_SEEDS)
+def beats_uniform_on_features(evidence: Evidence, dataset: str) -> Answer:
+    """Q1 on a frozen encoder, where first of all unlabeled sites must help."""
+    ours, name = setting(dataset, "semianagg"), titled(dataset)
+    asked, unit = QUESTIONS[f"q1-{dataset}"], measure_of(dataset).replace("_", " ")
+    first, *more = _against(evidence, ours, list(_SHORT), _ENCODER_SEEDS)
     equal, labels = (replace(ours, arm=arm) for arm in ("uniform", "lower"))
     helped = effect_of(
-        evidence, "Uniform − labels only, ISIC-18", equal, labels, _ISIC_SEEDS
+        evidence, f"Uniform − labels only, {name}", equal, labels, _ENCODER_SEEDS
     )
     return of_effects(
-        "q1-isic18",
-        "Do SemiAnAgg's shares beat equal ones on ISIC-18, on a frozen encoder?",
+        asked.name,
+        asked.title,
         {"SemiAnAgg − uniform": first, "uniform − labels only": helped},
         more,
-        "SemiAnAgg − others on ISIC-18, in points of balanced accuracy",
-        [_gap(evidence, ours), "Points are of balanced accuracy."],
+        f"SemiAnAgg − others on {name}, in points of {unit}",
+        [_gap(evidence, ours), f"Points are of {unit}."],
     )
 
 

@@ -152,6 +152,11 @@ _ALL = (
         "isic18",
         "Do SemiAnAgg's shares beat equal ones on ISIC-18, on a frozen encoder?",
     ),
+    _weights(
+        "q1-cifar100",
+        "cifar100",
+        "Do SemiAnAgg's shares beat equal ones on CIFAR-100, on a frozen encoder?",
+    ),
     _few_holders(),
     _when(),
     _dose(),
