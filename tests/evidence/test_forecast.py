@@ -24,7 +24,16 @@ def plan_of(tiny: Profile, folder: Path, *settings: Setting, seeds: int = 1) -> 
 
 
 def test_nothing_is_known_before_the_first_run(tiny: Profile, tmp_path: Path) -> None:
-    assert Forecast(plan_of(tiny, tmp_path, OURS), {}).seconds_left() is None
+    plan = plan_of(tiny, tmp_path, OURS)
+    assert Forecast(plan, {}).seconds_left() is None
+    assert Forecast(plan, {}).seconds_of(plan.jobs[0]) is None
+
+
+def test_one_run_is_told_without_its_warm_up(tiny: Profile, tmp_path: Path) -> None:
+    plan = plan_of(tiny, tmp_path, OURS, seeds=2)
+    forecast = Forecast(plan, {"a": done(OURS, 40, 1), "b": done(WARM, 8, 1)})
+    assert [forecast.seconds_of(job) for job in plan.todo] == [40, 40]
+    assert forecast.seconds_left() == 40 + 40 + 8  # of seed 2
 
 
 def test_a_row_takes_as_long_as_its_other_seeds(tiny: Profile, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -23,14 +22,15 @@ from fedsemi.cli.options import DataDir, Overrides, Workers
 from fedsemi.evidence.benchmark import benchmarks
 from fedsemi.evidence.benchmark_output import show_benchmark, write_benchmarks
 from fedsemi.evidence.catalogue import only
-from fedsemi.evidence.expected import expected
-from fedsemi.evidence.jobs import Plan, make_plan
+from fedsemi.evidence.forecast import Forecast
+from fedsemi.evidence.jobs import make_plan
 from fedsemi.evidence.profiles import read_profile
-from fedsemi.evidence.records import Record, read_records
+from fedsemi.evidence.records import read_records
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.runner import Runner
 from fedsemi.evidence.standing import standing
 from fedsemi.text.screen import Screen
+from fedsemi.use.progress import duration
 from fedsemi.use.session import available_cores
 
 
@@ -80,7 +80,7 @@ def benchmark(
     plan = make_plan(only(wanted, pattern), source, count, folder).shard(shard)
     cores, console = workers or available_cores(), Screen()
     if plan_only:
-        _list_runs(plan, read_records(folder), console)
+        _list_runs(Forecast(plan, read_records(folder)), console)
 
     def finish(evidence: Evidence) -> Path | None:
         page = write_benchmarks(folder, made, evidence)
@@ -93,15 +93,9 @@ def benchmark(
     carry_out(runner, source, count, plan_only, probe, finish)
 
 
-def _list_runs(plan: Plan, records: Mapping[str, Record], console: Console) -> None:
+def _list_runs(forecast: Forecast, console: Console) -> None:
     """Name what is to do, each with its record and the minutes that it may take."""
-    minutes = {job.key: seconds / 60 for job, seconds in expected(plan, records)}
-    for job in plan.todo:
-        time = f"about {minutes[job.key]:.0f} min" if job.key in minutes else "unknown"
+    for job in forecast.plan.todo:
+        seconds = forecast.seconds_of(job)
+        time = "unknown" if seconds is None else f"about {duration(seconds)}"
         say(console, f"{job.key}  seed {job.seed}  {job.setting.label}: {time}")
-    if minutes:
-        say(
-            console,
-            f"{sum(minutes.values()):.0f} minutes of one core for {len(minutes)} runs, "
-            "without their warm-ups; by the fastest records of the folder",
-        )

@@ -82,7 +82,7 @@ def dry_check(plan: Plan) -> Iterator[str]:
         if job.warm_up is not None and job.warm_up.sha256 not in warm:
             warm.add(job.warm_up.sha256)
             stages += job.warm_up.stages
-        own = sum(passes_of(job.experiment, stage) for stage in stages)
+        own = sum(_passes_of(job.experiment, stage) for stage in stages)
         passes.setdefault(name, []).append(own)
     total = 0.0
     for name, shape in shapes.items():
@@ -131,16 +131,9 @@ def activations(spec: ModelSpec) -> int:
     return sum(counts)
 
 
-def passes_of(experiment: Experiment, stage: Stage, owned: int | None = None) -> float:
-    """Count the forward passes that a stage is worth.
-
-    Args:
-        experiment: Says how many images there are, and who has labels.
-        stage: Its last one, or one of the warm-up.
-        owned: How many images clients have, if it is known; some schemes leave some.
-    """
+def _passes_of(experiment: Experiment, stage: Stage) -> float:
+    """Count the forward passes that a stage is worth."""
     train, test = _counts(experiment)
-    train = owned or train
     learned = train * stage.settings.get("participation", 1.0)
     if stage.method in _ON_LABELS:
         learned = _labeled(experiment, train)

@@ -40,11 +40,11 @@ class Forecast:
 
     def seconds_left(self) -> float | None:
         """Add up what is to do, warm-ups once each; None before any run is known."""
-        if not self._seconds:
-            return None
         total, warm = 0.0, set(self._warm)
         for job in self.plan.todo:
-            total += self._typical(job)
+            if (seconds := self.seconds_of(job)) is None:
+                return None
+            total += seconds
             own = _place(job), job.setting.partition, job.seed
             if job.is_warm_up:
                 warm.add(own)
@@ -53,7 +53,8 @@ class Forecast:
                 total += self._known(_place(job), _WARM_UP) or 0.0
         return total
 
-    def _typical(self, job: Job) -> float:
+    def seconds_of(self, job: Job) -> float | None:
+        """Tell how long a run takes, its warm-up aside; None before any is known."""
         place = _place(job)
         known = self._known(place, job.setting.arm)
         if known is not None:
@@ -65,7 +66,7 @@ class Forecast:
             if other == place and name not in WARM_UPS
         ]
         every = [seconds for some in self._seconds.values() for seconds in some]
-        return median(beside or every)
+        return median(beside or every) if every else None
 
     def _known(self, place: Place, arm: str) -> float | None:
         some = self._seconds.get((place, arm))
