@@ -6,7 +6,7 @@ from tests.evidence.by_hand import answer, evidence_of
 
 from fedsemi.evidence.arms import ARMS, TRIED
 from fedsemi.evidence.catalogue import setting
-from fedsemi.evidence.profiles import Profile
+from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.questions import QUESTIONS
 
 
@@ -19,29 +19,41 @@ def test_the_best_of_the_settings_is_named_with_its_lead_over_labels_alone(
         setting("svhn", "rscfed-slow"): [0.73, 0.75],
     }
     found = answer("q7", evidence_of(medium, scores))
-    assert found.finding == "none below"
-    text = "SVHN, RSCFed, rate 0.01 (highest of 2 settings): +3.00 points"
-    assert found.text[0].startswith(text)
+    what = "RSCFed, rate 0.01 − labels only, SVHN"
+    assert found.finding == f"too early, above zero so far: {what}"
+    assert found.text[0].startswith(f"{what}: +3.00 points")
     assert [row[1:4] for row in found.rows] == [
         ("RSCFed", "2", "61.0 Acc"),
-        ("RSCFed, rate 0.01 (highest)", "2", "74.0 Acc"),
+        ("RSCFed, rate 0.01 (chosen with other seeds)", "2", "74.0 Acc"),
     ]
     assert found.rows[0][4].startswith("−10.00")
 
 
-def test_a_method_whose_best_setting_is_below_labels_alone_is_the_finding(
+def test_intervals_decide_and_a_mean_below_zero_alone_does_not(
     medium: Profile,
 ) -> None:
     scores = {
-        setting("isic18", "lower"): [0.40],
-        setting("isic18", "isofed"): [0.38],
-        setting("isic18", "isofed-own"): [0.39],
-        setting("isic18", "cbafed"): [0.41],
+        setting("svhn", "lower"): [0.40, 0.42, 0.44],
+        setting("svhn", "isofed"): [0.38, 0.40, 0.42],
+        setting("svhn", "isofed-own"): [0.36, 0.42, 0.45],
+        setting("svhn", "cbafed"): [0.38, 0.401, 0.42],
     }
     found = answer("q7", evidence_of(medium, scores))
-    title = ARMS["isofed-own"].title
-    assert found.finding == f"below labels alone: {title}, ISIC-18"
-    assert "CBAFed (the only setting so far): +1.00 points" in found.text[0]
+    chosen = f"{ARMS['isofed-own'].title} − labels only, SVHN"
+    assert found.finding == (
+        f"decided, below zero: CBAFed − labels only, SVHN. undecided: {chosen}"
+    )
+    assert found.rows[0][1] == "CBAFed (as published)"
+
+
+def test_of_many_settings_the_highest_is_chosen_where_choices_are_made() -> None:
+    choosing = read_profile("choosing", [])
+    scores = {setting("svhn", "lower"): [0.40, 0.42]}
+    for number, arm in enumerate(TRIED["rscfed"]):
+        scores[setting("svhn", arm)] = [0.40 + number / 100, 0.43 + number / 100]
+    found = answer("q7", evidence_of(choosing, scores))
+    assert found.rows[-1][1].endswith("(highest of 4 settings)")
+    assert "so far" not in found.text[0]
 
 
 def test_without_a_run_nothing_is_claimed(medium: Profile) -> None:

@@ -17,7 +17,7 @@ def test_the_first_question_is_a_paired_difference_with_its_interval(
     found = answer("q1", evidence_of(medium, scores, lead=0.01))
     numbers = "+2.00 points (95 % interval −0.48 to +4.48, 3 of 5 seeds so far)"
     assert found.text[0].startswith(f"SemiAnAgg − uniform, SVHN: {numbers}")
-    assert found.finding == "undecided so far"
+    assert found.finding.startswith("SemiAnAgg − uniform: undecided so far; ")
     # A deviation of one point: 2.1009 / sqrt 18 is the first below half a point.
     assert "takes about 18 seeds, 15 more, a rough figure from so few" in found.text[1]
 
@@ -25,7 +25,7 @@ def test_the_first_question_is_a_paired_difference_with_its_interval(
 def test_before_the_planned_seeds_nothing_is_called_decided(medium: Profile) -> None:
     scores = svhn(semianagg=[0.52, 0.62, 0.721], uniform=[0.50, 0.60, 0.70])
     found = answer("q1", evidence_of(medium, scores))
-    assert found.finding == "too early, above zero so far"
+    assert found.finding.startswith("SemiAnAgg − uniform: too early, above zero so far")
     assert not any("decided" in part for part in found.text)
 
 
@@ -33,7 +33,8 @@ def test_a_planned_number_of_seeds_decides(medium: Profile) -> None:
     ours = [0.51, 0.62, 0.71, 0.81, 0.92]
     scores = svhn(semianagg=[*ours], uniform=[0.50, 0.60, 0.70, 0.80, 0.90])
     found = answer("q1", evidence_of(medium, scores))
-    assert found.finding == "decided, above zero" and "so far" not in found.text[0]
+    assert found.finding.startswith("SemiAnAgg − uniform: decided, above zero;")
+    assert "so far" not in found.text[0].partition("Uniform −")[0]
     assert found.rows[0][1] == "5 seeds"
 
 
@@ -42,7 +43,16 @@ def test_where_equal_shares_stand_between_the_bounds_is_told(medium: Profile) ->
     scores[setting("svhn", "warm-up")] = [0.60]
     found = answer("q1", evidence_of(medium, scores))
     # (80 - 60) / (90 - 60).
-    assert "uniform weights close 67 % of the gap" in found.text[-1]
+    (told,) = [part for part in found.text if "of the gap" in part]
+    assert told.startswith("On SVHN uniform weights close 67 % of the gap")
+    assert "; by the running mean uniform weights close 67 %" in told
+
+
+def test_equal_shares_below_the_warm_up_are_called_so(medium: Profile) -> None:
+    scores = svhn(uniform=[0.58], upper=[0.90], semianagg=[0.80])
+    scores[setting("svhn", "warm-up")] = [0.60]
+    found = answer("q1", evidence_of(medium, scores))
+    assert any("(58.0 %) are below the warm-up (60.0 %;" in each for each in found.text)
 
 
 def test_a_bound_that_is_none_is_called_so(medium: Profile) -> None:
@@ -55,7 +65,7 @@ def test_a_bound_that_is_none_is_called_so(medium: Profile) -> None:
 def test_bounds_are_in_the_table_and_not_in_the_plot(medium: Profile) -> None:
     scores = svhn(uniform=[0.8], upper=[0.9], semianagg=[0.8], lower=[0.6])
     found = answer("q1", evidence_of(medium, scores))
-    assert len(found.rows) == 3
+    assert len(found.rows) == 4
     (plot,) = found.plots
     assert {row["name"] for row in plot["rows"]} == {"SemiAnAgg − uniform, SVHN"}
 

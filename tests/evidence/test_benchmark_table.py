@@ -31,6 +31,7 @@ def ran(accuracy: float) -> dict[str, Any]:
         "model": {"name": "resnet8", "width": 16},
         "stages": [{"method": "sage", "rounds": 3}],
         "data": {"image_size": 16},
+        "evaluation": {"every": 3},
         "guard": {"enabled": False},
     }
     facts |= {"config": config, "owns": owns, "labeled_share": 0.5, "seed": 1}
@@ -68,6 +69,14 @@ def test_a_method_made_for_other_cards_is_marked_and_the_mark_explained(
 ) -> None:
     said = caption(standing(LC, evidence), evidence)
     assert "†: made for another card than LC" in said
+
+
+def test_the_cost_of_labels_alone_is_told_to_be_of_all_rounds(
+    evidence: Evidence, medium: Profile
+) -> None:
+    assert "cost of all their rounds" in caption(standing(LC, evidence), evidence)
+    without = evidence_of(medium, {LC.setting("uniform"): [ran(0.6)]})
+    assert "all their rounds" not in caption(standing(LC, without), without)
 
 
 def test_findings_name_who_is_ahead_and_what_so_few_seeds_decide(

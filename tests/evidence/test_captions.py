@@ -6,7 +6,8 @@ from tests.evidence.by_hand import evidence_of
 
 from fedsemi.evidence.captions import remarks
 from fedsemi.evidence.catalogue import Artifact, Cell, setting
-from fedsemi.evidence.profiles import Profile
+from fedsemi.evidence.figures import FIGURES
+from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.render import as_markdown
 from fedsemi.evidence.tables import TABLES
 
@@ -26,8 +27,28 @@ def test_the_setting_is_told_from_the_records(tiny: Profile) -> None:
     evidence = evidence_of(tiny, {setting("isic18", "semianagg"): [0.5]})
     (first, *_) = remarks(TABLES["table3"], evidence)
     assert first.startswith("ISIC-18: 4,700 training images")
-    assert "at 10 clients, 5.0 % of them labeled (seed 1)" in first
-    assert "1 + 2 rounds (warm-up first)" in first and "flexmatch" in first
+    assert "at 10 clients, 5.0 % of them labeled; resnet8" in first
+    assert "1 + 2 rounds (warm-up first), tested every 2" in first
+    assert "flexmatch" in first
+
+
+def test_the_labeled_share_is_told_from_the_least_to_the_most(tiny: Profile) -> None:
+    evidence = evidence_of(tiny, {setting("isic18", "semianagg"): [0.5, 0.6]})
+    records = evidence.found(setting("isic18", "semianagg")).values()
+    for record, share in zip(records, (0.101, 0.054), strict=True):
+        record["labeled_share"] = share
+    (first, *_) = remarks(TABLES["table3"], evidence)
+    assert "5.4 to 10.1 % of them labeled" in first
+
+
+def test_a_figure_says_what_it_lacks() -> None:
+    medium = read_profile("medium")
+    evidence = evidence_of(medium, {setting("isic18", "semianagg"): [0.5]})
+    found = remarks(FIGURES["fig5"], evidence)
+    assert found[0].startswith("Not run of 'One and two labeled clients': RSCFed; ")
+    assert "SemiAnAgg, paper's rule, labeled clients 2." in found[0]
+    curves = remarks(FIGURES["fig9"], evidence)[0]
+    assert curves.startswith("Not run of 'Without each client': without client 1;")
 
 
 def test_what_was_not_run_has_no_caveats(tiny: Profile) -> None:

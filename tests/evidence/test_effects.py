@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fedsemi.evidence.effects import Effect, interval_plot, rows_of, said_of
 from fedsemi.evidence.stats import paired
 
@@ -26,6 +28,32 @@ def test_the_outlook_ends_when_the_interval_is_narrow_enough() -> None:
     narrow = paired([1.0, 1.01, 1.02], [0.0, 0.0, 0.0])
     assert Effect("a − b", {"accuracy": narrow}, planned=3).outlook == ""
     assert "takes about 18 seeds, 15 more" in EARLY.outlook
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ([1.0, 1.1, 1.2], "decided, above zero"),
+        ([1.0, -1.1, 0.2], "decided, above zero, not by the running mean"),
+        ([-1.0, -1.1, -1.2], "decided, above zero, the opposite by the running mean"),
+    ],
+)
+def test_a_lead_that_the_other_score_does_not_share_says_so(
+    second: list[float], said: str
+) -> None:
+    tests = {
+        "accuracy": paired([2.0, 2.1, 2.2], [0.0] * 3),
+        "running_mean.accuracy": paired(second, [0.0] * 3),
+    }
+    found = Effect("a − b", tests, planned=3)
+    assert found.finding == said and found.row[4] == said
+    # A sentence has both scores in full.
+    assert "3 seeds), decided, above zero; by the running mean" in found.sentence
+
+
+def test_a_tie_is_a_tie_whatever_the_other_score_says() -> None:
+    tests = {"accuracy": TEST, "running_mean.accuracy": paired([-1, -1.1], [0, 0])}
+    assert Effect("a − b", tests, planned=3).finding == "undecided"
 
 
 def test_what_was_not_run_is_said_and_has_no_row_and_no_line() -> None:

@@ -89,11 +89,20 @@ def test_seeds_stand_in_the_caption_and_where_they_differ_in_the_cell(
     assert "51.0 ± 1.4 (n = 2)" in markdown_grid(grid)
 
 
+def test_a_single_seed_is_always_told(tiny: Profile) -> None:
+    scores = {each: values[:1] for each, values in scored(*ARMS).items()}
+    scores[setting("isic18", "permuted")] = [0.5, 0.52, 0.54]
+    grid = grid_of(table(), evidence_of(tiny, scores))
+    assert grid.usual_seeds == 3 and "(n = 1)" in markdown_grid(grid)
+
+
 def test_columns_without_runs_are_named_and_not_shown() -> None:
     medium = read_profile("medium")  # in `smoke` all data sets are the same
     evidence = evidence_of(medium, {setting("isic18", "semianagg"): [0.5, 0.6]})
     grid = grid_of(TABLES["table1"], evidence)
-    assert [each.columns for each in grid.panels] == [(Column("ISIC-18", "Acc"),)]
+    assert [each.columns for each in grid.panels] == [
+        (Column("ISIC-18", "Acc"), Column("ISIC-18", "B-Acc"))
+    ]
     assert grid.missing == ("SVHN", "CIFAR-100", "CIFAR-100-LT")
 
 

@@ -153,7 +153,7 @@ def test_only_the_papers_profile_is_called_the_papers_scale() -> None:
     assert paper.startswith("Profile `paper`: the paper's settings.")
     small = about(Evidence(read_profile("small"), 1, {}), [])
     assert "not the paper's scale" in small
-    assert "the end of the warm-up, the paper's lower bound" in paper
+    assert "the last tests of the warm-up, the paper's lower bound" in paper
 
 
 def test_names_of_tables_and_figures_are_written_out() -> None:

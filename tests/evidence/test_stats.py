@@ -76,3 +76,10 @@ def test_the_seeds_that_an_interval_takes_by_hand() -> None:
 def test_the_deviation_of_the_differences_is_kept() -> None:
     assert paired([11, 22, 33], [10, 20, 30]).sd == pytest.approx(1)
     assert paired([1.0, 2.0], [1.0, 2.0]).sd == 0 and paired([1.0], [0.0]).sd is None
+
+
+def test_the_largest_of_several_differences_has_a_wider_interval() -> None:
+    # 1, 2, 3 with six chances: t of 1 - 0.025 / 6 with two degrees is 10.8859 / sqrt 3.
+    one, six = (paired([1.0, 2.0, 3.0], [0.0] * 3, chances) for chances in (1, 6))
+    assert one.low == pytest.approx(2 - 2.4841, abs=1e-4)
+    assert six.high == pytest.approx(2 + 10.8859 / 3**0.5, abs=1e-3)

@@ -24,6 +24,8 @@ class Answer:
     rows: tuple[tuple[str, ...], ...]
     note: str
     plots: tuple[dict[str, Any], ...] = ()
+    deciding: tuple[Effect, ...] = ()
+    """The differences by which it is answered, if it is by differences."""
 
 
 def of_effects(
@@ -55,4 +57,5 @@ def of_effects(
         rows_of(effects),
         said_of(effects),
         tuple(interval_plot([each for each in effects if not each.bound], title)),
+        tuple(deciding.values()),
     )

@@ -9,23 +9,22 @@ from collections.abc import Callable
 from functools import partial
 
 from fedsemi.evidence.answer import Answer
+from fedsemi.evidence.answers_dose import dose
 from fedsemi.evidence.answers_held_out import by_held_out
-from fedsemi.evidence.answers_rare import dose, when
+from fedsemi.evidence.answers_rare import when
 from fedsemi.evidence.answers_rules import rules
 from fedsemi.evidence.answers_share import labeled_share
 from fedsemi.evidence.answers_tuning import tuned
 from fedsemi.evidence.answers_weights import (
+    PLACES,
     beats_uniform,
-    beats_uniform_on_features,
     diversity_beside_presence,
 )
 from fedsemi.evidence.answers_worth import worth
 from fedsemi.evidence.results import Evidence
 
 _ASKED: dict[str, Callable[[Evidence], Answer]] = {
-    "q1": beats_uniform,
-    "q1-isic18": partial(beats_uniform_on_features, dataset="isic18"),
-    "q1-cifar100": partial(beats_uniform_on_features, dataset="cifar100"),
+    **{name: partial(beats_uniform, name) for name in PLACES},
     "q2": diversity_beside_presence,
     "q3": when,
     "q3-dose": dose,

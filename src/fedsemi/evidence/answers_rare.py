@@ -1,30 +1,24 @@
-"""Q3: when does weighting matter, and how much weight does a lonely site need?"""
+"""Q3: when does weighting matter?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from statistics import mean
 from typing import Any
 
 from fedsemi.evidence.answer import Answer
-from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.effects import (
-    HEAD,
     SCORES,
     WORTH,
     Effect,
     effect_of,
     ends,
-    interval_plot,
     points,
-    rows_of,
     said_of,
     short,
 )
-from fedsemi.evidence.questions import HOLDERS, LABELS, MAIN, QUESTIONS
-from fedsemi.evidence.records import Record
+from fedsemi.evidence.questions import HOLDERS, LABELS, MAIN
 from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.shares import moved_sentence
 
 _SEEDS = 10
 _COLUMNS: dict[str, dict[str, Any]] = {
@@ -34,7 +28,6 @@ _COLUMNS: dict[str, dict[str, Any]] = {
 }
 """What else the map varies; the last two with the labels of the main cell."""
 _MAIN_COLUMN = f"{MAIN['rare.labeled_size']} labels"
-_DOSES = tuple(each.arm for each in QUESTIONS["q3-dose"].settings)
 
 Map = dict[tuple[int, str], Effect]
 
@@ -47,12 +40,18 @@ def when(evidence: Evidence) -> Answer:
         "q3",
         "When does weighting matter?",
         _count(ran) if ran else "not run",
-        (_by_holders(found), f"{len(ran)} of {len(found)} cells were run."),
+        (
+            _by_holders(found),
+            *(said for said in _moved(evidence) if said),
+            *(cell.outlook for cell in _main_column(found) if cell.outlook),
+            f"{len(ran)} of {len(found)} cells were run.",
+        ),
         ("score", "holders", *_COLUMNS),
         tuple(_map_rows(found)) if ran else (),
         f"{said_of(list(found.values()))} Intervals of 95 %; n is the number of seeds, "
         f"{_SEEDS} are planned.",
         tuple(_heat_maps(found)) if ran else (),
+        tuple(_main_column(found)),
     )
 
 
@@ -61,7 +60,8 @@ def _map(evidence: Evidence) -> Map:
     for holders in HOLDERS:
         for name, changed in _COLUMNS.items():
             place = MAIN | {"rare.holders": holders} | changed
-            what = f"{holders} holder{'s' if holders > 1 else ''}, {name}"
+            holds = "1 holder" if holders == 1 else f"{holders} holders"
+            what = f"SemiAnAgg − uniform, MNIST, {holds}, {name}"
             ours, other = (
                 setting("mnist", arm, **place) for arm in ("semianagg", "uniform")
             )
@@ -77,11 +77,26 @@ def _count(effects: list[Effect]) -> str:
     return "; ".join(words)
 
 
+def _main_column(found: Map) -> list[Effect]:
+    return [found[holders, _MAIN_COLUMN] for holders in HOLDERS]
+
+
+def _moved(evidence: Evidence) -> list[str]:
+    """Say for each number of holders how far shares are from equal ones."""
+    return [
+        moved_sentence(
+            evidence,
+            setting("mnist", "semianagg", **MAIN | {"rare.holders": holders}),
+            f"{holders} of nine",
+        )
+        for holders in HOLDERS
+    ]
+
+
 def _by_holders(found: Map) -> str:
     """Say how the difference falls with the number of holders, in the main column."""
     parts = []
-    for holders in HOLDERS:
-        cell = found[holders, _MAIN_COLUMN]
+    for holders, cell in zip(HOLDERS, _main_column(found), strict=True):
         told = "not run yet"
         if cell.test is not None:
             told = f"{points(cell.test, cell.progress)}, {cell.finding}"
@@ -125,90 +140,3 @@ def _heat_maps(found: Map) -> list[dict[str, Any]]:
         }
         for score, title in SCORES.items()
     ]
-
-
-def _cell(effect: Effect, score: str) -> dict[str, Any] | None:
-    test = effect.tests[score]
-    return None if test is None else ends(test)
-
-
-def dose(evidence: Evidence) -> Answer:
-    """Q3: accuracy against the share of the site that alone holds classes."""
-    base = setting("mnist", "uniform", **MAIN)
-    effects: dict[str, Effect] = {}
-    shares: dict[str, float] = {}
-    dots = []
-    for arm in _DOSES:
-        other, power = setting("mnist", arm, **MAIN), _power(arm)
-        if arm != "uniform":
-            what = f"presence to the power {power} − uniform"
-            effects[power] = effect_of(evidence, what, other, base, _SEEDS)
-        if records := evidence.found(other):
-            shares[power] = mean(lonely_share(each) for each in records.values())
-            level = mean(evidence.scores(other, "accuracy").values())
-            dots.append({"name": power, "x": shares[power], "y": level})
-    ran = {power: each for power, each in effects.items() if each.test is not None}
-    told = [f"power {power}: {share:.3f}" for power, share in shares.items()]
-    mean_share = f"Mean share of the lonely site by power: {'; '.join(told)}."
-    gains = [
-        f"power {power}: {points(each.test, each.progress)}, {each.finding}"
-        for power, each in ran.items()
-        if each.test
-    ]
-    gain = f"Presence to a power − uniform: {'; '.join(gains)}."
-    missing = f"No dose was run yet (0 of {_SEEDS} seeds so far)."
-    return Answer(
-        "q3-dose",
-        "How much weight does a site need that alone holds classes?",
-        "; ".join(f"power {k}: {each.finding}" for k, each in ran.items()) or "not run",
-        (gain, mean_share) if ran else (missing,),
-        HEAD,
-        rows_of(list(effects.values())),
-        f"{said_of(list(effects.values()))} The power 0 is uniform weights, 1 is class "
-        "presence.",
-        (*_curve(dots), *interval_plot(list(effects.values()), "Against equal shares")),
-    )
-
-
-def _power(arm: str) -> str:
-    if arm == "uniform":
-        return "0"
-    return f"{ARMS[arm].steps[-1].settings.get('sharpness', 1.0):g}"
-
-
-def _curve(dots: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    if len(dots) < len(_DOSES):  # a part of the curve would mislead
-        return []
-    return [
-        {
-            "kind": "dose",
-            "title": "Accuracy against the share of the lonely site",
-            "note": "Means over the seeds of each power of presence (0 is uniform), in "
-            "percent; the intervals of the differences are below.",
-            "label": "share of the whole mean that the lonely site gets",
-            "points": [
-                each | {"x": round(each["x"], 4), "y": round(each["y"], 2)}
-                for each in dots
-            ],
-        }
-    ]
-
-
-def lonely_share(record: Record) -> float:
-    """Return the mean share of the site that alone holds some class."""
-    share: float = record["clients"]["mean_contribution"][lonely_site(record["owns"])]
-    return share
-
-
-def lonely_site(owns: Mapping[str, Mapping[str, Any]]) -> str:
-    """Find the unlabeled site that holds most images of classes nobody else has."""
-    counts = {
-        id: own["class_count"] for id, own in owns.items() if own["num_unlabeled"]
-    }
-    totals = [sum(column) for column in zip(*counts.values(), strict=True)]
-
-    def alone(id: str) -> int:
-        pairs = zip(counts[id], totals, strict=True)
-        return sum(own for own, total in pairs if own == total)
-
-    return max(counts, key=alone)

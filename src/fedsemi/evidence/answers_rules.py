@@ -2,48 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from statistics import fmean
+
 from fedsemi.evidence.answer import Answer, of_effects
 from fedsemi.evidence.arms import ARMS
-from fedsemi.evidence.catalogue import setting
-from fedsemi.evidence.effects import Effect, effect_of
-from fedsemi.evidence.questions import MAIN, RULES
+from fedsemi.evidence.catalogue import Setting, setting
+from fedsemi.evidence.effects import HEAD, Effect, effect_of
+from fedsemi.evidence.questions import CHOOSING, MAIN, QUESTIONS, RULES
 from fedsemi.evidence.results import Evidence
 
-_SEEDS = 10
+_SEEDS, _SVHN_SEEDS = 10, 5
+_HOLDERS = (1, 2)
+_NEAR = 0.3
+"""Points within which the simplest rule is taken."""
 _OTHERS = {"semianagg": "SemiAnAgg", "uniform": "uniform"}
 
 
 def rules(evidence: Evidence) -> Answer:
-    """Compare each rule with SemiAnAgg and uniform, with one holder and with two."""
-    found = {
-        (arm, other, holders): _effect(evidence, arm, other, holders)
-        for arm in RULES
-        for other in _OTHERS
-        for holders in (1, 2)
+    """Choose a rule, or judge the one that was chosen, by the profile."""
+    question = QUESTIONS["q6"].title
+    # One with a single cell was run for another question.
+    ran = [arm for arm in RULES if all(map(evidence.found, _cells(arm).values()))]
+    if not ran:
+        missing = "No rule has been chosen yet, so none is judged."
+        return Answer("q6", question, "not run", (missing,), HEAD, (), "")
+    deciding, more = {}, []
+    for arm in ran:
+        for other in _OTHERS:
+            for holders in _HOLDERS:
+                each = _effect(evidence, arm, other, holders)
+                deciding[each.what] = each
+        more.append(_on_svhn(evidence, arm))
+    if evidence.source.name == CHOOSING:
+        return of_effects(
+            "q6",
+            question,
+            deciding,
+            [],
+            "Rules − SemiAnAgg and − uniform",
+            [_choice(evidence)],
+        )
+    title = "The chosen rule − SemiAnAgg and − uniform"
+    return of_effects("q6", question, deciding, more, title)
+
+
+def _cells(arm: str) -> dict[int, Setting]:
+    return {
+        holders: setting("mnist", arm, **MAIN | {"rare.holders": holders})
+        for holders in _HOLDERS
     }
-    ran = {key: each for key, each in found.items() if each.test is not None}
-    first = {ARMS[arm].title: found[arm, "semianagg", 1] for arm in RULES}
-    deciding = {k: e for k, e in first.items() if e.test is not None}
-    if not deciding:
-        title = next(iter(first))
-        deciding = {title: first[title]}
-    more = [each for each in ran.values() if each not in deciding.values()]
-    return of_effects(
-        "q6",
-        "Which rule shares out the unlabeled half best?",
-        deciding,
-        more,
-        "Rules − SemiAnAgg and − uniform",
-    )
 
 
 def _effect(evidence: Evidence, arm: str, other: str, holders: int) -> Effect:
-    place = MAIN | {"rare.holders": holders}
     where = f"{holders} holder{'s' if holders > 1 else ''}"
     return effect_of(
         evidence,
         f"{ARMS[arm].title} − {_OTHERS[other]}, {where}",
-        setting("mnist", arm, **place),
-        setting("mnist", other, **place),
-        _SEEDS,
+        _cells(arm)[holders],
+        _cells(other)[holders],
+        evidence.seeds if evidence.source.name == CHOOSING else _SEEDS,
     )
+
+
+def _on_svhn(evidence: Evidence, arm: str) -> Effect:
+    ours, other = setting("svhn", arm), setting("svhn", "uniform")
+    what = f"{ARMS[arm].title} − uniform, SVHN"
+    return effect_of(evidence, what, ours, other, _SVHN_SEEDS)
+
+
+def _choice(evidence: Evidence) -> str:
+    """Choose by the mean of both cells, on the seeds that all arms have there."""
+    arms = dict.fromkeys(each.arm for each in QUESTIONS["q6"].settings)
+    scores = {
+        (arm, holders): evidence.scores(cell, "accuracy")
+        for arm in arms
+        for holders, cell in _cells(arm).items()
+    }
+    shared = set.intersection(*(set(found) for found in scores.values()))
+    if not shared:
+        return "No seed has all arms in both cells yet, so nothing is chosen."
+    levels = {
+        arm: fmean(scores[arm, h][seed] for h in _HOLDERS for seed in shared)
+        for arm in arms
+    }
+    told = "; ".join(f"{ARMS[arm].title} {level:.2f}" for arm, level in levels.items())
+    seeds = f"{len(shared)} seed{'s' if len(shared) > 1 else ''}"
+    return (
+        f"Means of both cells over {seeds}: {told}. Chosen by the rule that was "
+        f"written down: {ARMS[chosen(levels)].title}."
+    )
+
+
+def chosen(levels: Mapping[str, float]) -> str:
+    """Take the best rule, or the first that is within `_NEAR` points of it.
+
+    >>> chosen({"class-mass": 80.0, "presence-floor": 80.2, "presence-double": 79.0})
+    'class-mass'
+    >>> chosen({"class-mass": 80.0, "presence-floor": 81.0, "presence-double": 79.0})
+    'presence-floor'
+    """
+    there = [arm for arm in RULES if arm in levels]
+    best = max(levels[arm] for arm in there)
+    return next(arm for arm in there if levels[arm] >= best - _NEAR)

@@ -9,13 +9,19 @@ from statistics import fmean
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.arms import ARMS, TRIED
 from fedsemi.evidence.catalogue import measure_of, setting
-from fedsemi.evidence.effects import points, short
+from fedsemi.evidence.effects import SCORES, Effect, effect_of, said_of, short
 from fedsemi.evidence.layout import SHORT, titled
-from fedsemi.evidence.questions import TUNED
+from fedsemi.evidence.questions import CHOOSING, TUNED
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.stats import Paired
 
-_HEAD = ("data set", "method and setting", "seeds", "score", "less labels alone")
+_HEAD = (
+    "data set",
+    "method and setting",
+    "seeds",
+    "score",
+    *(f"less labels alone, {name}" for name in SCORES.values()),
+    "finding",
+)
 
 
 @dataclass(frozen=True)
@@ -23,37 +29,35 @@ class _Tried:
     """A method on a data set with the settings that were run, by their arms."""
 
     dataset: str
-    metric: str
+    published: str
     scores: Mapping[str, float]
-    leads: Mapping[str, Paired | None]
+    leads: Mapping[str, Effect]
     """Over labels alone, in seeds that both have."""
 
     @property
-    def best(self) -> str:
-        """The arm with the highest score; the published one of equals."""
+    def judged(self) -> str:
+        """The arm that speaks for the method.
+
+        One beside the published one was chosen elsewhere; of several the highest is
+        chosen here, the published one of equals.
+        """
+        others = [arm for arm in self.scores if arm != self.published]
+        if len(others) == 1:
+            return others[0]
         return max(self.scores, key=lambda arm: self.scores[arm])
 
     @property
-    def sentence(self) -> str:
-        """Say what is best, out of how many, and its lead."""
-        lead, many = self.leads[self.best], len(self.scores)
-        what = f"{titled(self.dataset)}, {ARMS[self.best].title}"
-        of = "the only setting so far" if many == 1 else f"highest of {many} settings"
-        said = (
-            "not compared yet"
-            if lead is None
-            else f"{points(lead)} against labels alone"
-        )
-        return f"{what} ({of}): {said}."
-
-    def _stands_out(self, arm: str) -> bool:
-        return arm == self.best and len(self.scores) > 1
+    def how(self) -> str:
+        """Say how that one was found."""
+        many = len(self.scores)
+        if many > 2:
+            return f"highest of {many} settings"
+        return "as published" if many == 1 else "chosen with other seeds"
 
     @property
-    def below(self) -> bool:
-        """Whether even the best setting lies below labels alone."""
-        lead = self.leads[self.best]
-        return lead is not None and lead.mean < 0
+    def lead(self) -> Effect:
+        """The lead of the arm that speaks for the method."""
+        return self.leads[self.judged]
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
@@ -61,47 +65,60 @@ class _Tried:
         return [
             (
                 titled(self.dataset),
-                ARMS[arm].title + (" (highest)" if self._stands_out(arm) else ""),
-                "–" if lead is None else str(lead.n),
-                f"{self.scores[arm]:.1f} {SHORT[self.metric]}",
-                "–" if lead is None else short(lead),
+                ARMS[arm].title + (f" ({self.how})" if arm == self.judged else ""),
+                str(lead.seeds),
+                f"{self.scores[arm]:.1f} {SHORT[measure_of(self.dataset)]}",
+                *("–" if t is None else short(t) for t in lead.tests.values()),
+                lead.finding,
             )
             for arm, lead in self.leads.items()
         ]
 
 
 def tuned(evidence: Evidence) -> Answer:
-    """Say the best setting of each method that was tried, and where it stands."""
+    """Say of each method how the setting that was chosen stands to labels alone."""
     every = [
         tried
-        for dataset in TUNED
+        for dataset, planned in TUNED.items()
         for arms in TRIED.values()
-        if (tried := _tried(evidence, dataset, arms)).scores
+        if (tried := _tried(evidence, dataset, arms, planned)).scores
     ]
-    below = [
-        f"{ARMS[each.best].title}, {titled(each.dataset)}"
-        for each in every
-        if each.below
-    ]
-    finding = f"below labels alone: {'; '.join(below)}" if below else "none below"
+    found: dict[str, list[str]] = {}
+    for each in every:
+        found.setdefault(each.lead.finding, []).append(each.lead.what)
+    finding = ". ".join(f"{name}: {'; '.join(some)}" for name, some in found.items())
+    leads = [lead for each in every for lead in each.leads.values()]
     return Answer(
         "q7",
         "Are published methods above labels alone once tuned?",
-        finding if every else "not run",
-        (" ".join(each.sentence for each in every) or "No setting was run yet.",),
+        finding or "not run",
+        (" ".join(each.lead.sentence for each in every) or "No setting was run yet.",),
         _HEAD,
         tuple(row for each in every for row in each.rows),
         "Each method has its published constants and three other settings to choose "
-        "from. They are chosen by the highest score in `choosing`, with other seeds; "
-        "in `medium` the chosen one is judged beside the published one.",
+        "from. They are chosen by the highest score in the profile choosing, with "
+        "other seeds; in medium the chosen one is judged, beside the published one if "
+        f"it is another. {said_of(leads)}",
+        deciding=tuple(each.lead for each in every),
     )
 
 
-def _tried(evidence: Evidence, dataset: str, arms: tuple[str, ...]) -> _Tried:
+def _tried(
+    evidence: Evidence, dataset: str, arms: tuple[str, ...], planned: int
+) -> _Tried:
     metric, labels = measure_of(dataset), setting(dataset, "lower")
+    if evidence.source.name == CHOOSING:  # a choice is made of what there is
+        planned = 1
     found = {arm: evidence.scores(setting(dataset, arm), metric) for arm in arms}
     scores = {arm: fmean(of.values()) for arm, of in found.items() if of}
     leads = {
-        arm: evidence.paired(setting(dataset, arm), labels, metric) for arm in scores
+        arm: effect_of(
+            evidence,
+            f"{ARMS[arm].title} − labels only, {titled(dataset)}",
+            setting(dataset, arm),
+            labels,
+            planned,
+        )
+        for arm in scores
     }
-    return _Tried(dataset, metric, scores, leads)
+    return _Tried(dataset, arms[0], scores, leads)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedsemi.evidence.answer import Answer
-from fedsemi.evidence.answers_rare import lonely_site
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.effects import SCORES, ends, interval, preliminary, signed
 from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.shares import lonely_site
 from fedsemi.evidence.stats import Paired, paired
 from fedsemi.report.ranks import spearman
 

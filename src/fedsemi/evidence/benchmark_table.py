@@ -71,6 +71,11 @@ def caption(found: Standing, evidence: Evidence) -> str:
         f"not corrected for their number. Cost: {clock}; megabytes that all who take "
         f"part sent in these rounds. Profile {evidence.source.name}."
     )
+    if any(row.bound and row.accuracy for row in found.rows):
+        text += (
+            " Labels alone: cost of all their rounds, warm-up included, in each of "
+            "which all take part who have labels."
+        )
     if any(not row.made_for for row in found.rows):
         text += f" {ELSEWHERE}: made for another card than {found.benchmark.card}."
     return text

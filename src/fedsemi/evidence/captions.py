@@ -7,7 +7,7 @@ from statistics import fmean
 
 from fedsemi.client.evaluate import Score
 from fedsemi.evidence.arms import ARMS
-from fedsemi.evidence.catalogue import Artifact, measure_of
+from fedsemi.evidence.catalogue import Artifact, Setting, measure_of
 from fedsemi.evidence.guarding import guard_caption
 from fedsemi.evidence.layout import SHORT, Grid, titled
 from fedsemi.evidence.notes import NOTES
@@ -15,13 +15,14 @@ from fedsemi.evidence.records import TESTS, Record
 from fedsemi.evidence.results import Evidence
 
 _FROM = {
-    "warm-up": "the end of the warm-up, the paper's lower bound",
+    "warm-up": "the last tests of the warm-up, the paper's lower bound",
     "lower": "labeled only for all rounds",
 }
 BEST = (
-    "Bold: the best method on the seeds that all methods have; ≈: not told apart from "
-    "it by the paired test (the 95 % interval of the difference includes zero); bounds "
-    "are no methods. Intervals are not corrected for the number of comparisons."
+    "Bold: the best method on the seeds that all methods with two or more seeds have; "
+    "≈: not told apart from it by the paired test (the 95 % interval of the difference "
+    "includes zero); bounds are no methods, and one seed is not marked. Intervals are "
+    "not corrected for the number of comparisons."
 )
 _UNTESTED = "Methods do not share two seeds yet, so no best is marked."
 
@@ -73,7 +74,25 @@ def remarks(artifact: Artifact, evidence: Evidence) -> list[str]:
     caveats = [_about_whom(artifact, name) + NOTES[name] for name in notes]
     guard = guard_caption(found)
     no_bounds = list(_no_bounds(artifact, evidence))
-    return [*setting, *([guard] if guard else []), *no_bounds, *caveats]
+    missing = list(_missing_charts(artifact, evidence))
+    return [*missing, *setting, *([guard] if guard else []), *no_bounds, *caveats]
+
+
+def _missing_charts(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
+    """Say what a figure lacks; a table says it in its caption."""
+    for chart in artifact.charts:
+        lacking = [each for each in chart.settings if not evidence.found(each)]
+        if lacking:
+            names = "; ".join(dict.fromkeys(_named(each) for each in lacking))
+            yield f"Not run of '{chart.title}': {names}."
+
+
+def _named(setting: Setting) -> str:
+    """Name what a line or bar would show."""
+    if setting.without is not None:
+        return f"without client {setting.without}"
+    words = [f"{key.replace('_', ' ')} {value}" for key, value in setting.partition]
+    return ", ".join([ARMS[setting.arm].title, *words])
 
 
 def _no_bounds(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
@@ -123,16 +142,24 @@ def described(records: Sequence[Record], dataset: str) -> str:
     if config["data"].get("split") == "lesion":
         pixels += " (no lesion is in training and test)"
     learner = _selection(record)
-    labeled = f"{100 * record['labeled_share']:.1f} %"
+    labeled = _labeled([each for each in some if _selection(each)] or [record])
     rounds = " + ".join(str(stage["rounds"]) for stage in stages) + " rounds"
     if len(stages) > 1:
         rounds += " (warm-up first)"
+    rounds += f", tested every {config['evaluation']['every']}"
     return (
         f"{sum(owned):,} training images{pixels} at {len(owned)} clients, {labeled} of "
-        f"them labeled (seed {record['seed']}); "
+        f"them labeled; "
         f"{model['name']}{network}, {rounds}, {local['loss']} "
         f"on labels{learner}, {config.get('precision', 'float32')}."
     )
+
+
+def _labeled(records: Sequence[Record]) -> str:
+    """Say which share of the images has labels, from the least to the most."""
+    shares = [100 * float(each["labeled_share"]) for each in records]
+    low, high = f"{min(shares):.1f}", f"{max(shares):.1f}"
+    return f"{low} %" if low == high else f"{low} to {high} %"
 
 
 def _selection(record: Record) -> str:
@@ -170,5 +197,5 @@ def _scale(evidence: Evidence) -> str:
         return f"Profile `paper`: the paper's settings. {gap}"
     return (
         f"Profile `{name}`, not the paper's scale: our numbers are comparable with "
-        f"each other and not with the paper's; the share of the gap is. {gap}"
+        f"each other and not with the paper's. {gap}"
     )

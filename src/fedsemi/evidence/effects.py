@@ -51,7 +51,19 @@ class Effect:
 
     @property
     def finding(self) -> str:
-        """Say what is decided by the rules that were written down before."""
+        """Say what is decided by the rules that were written down before.
+
+        A lead that the other score does not share says so.
+        """
+        found, second = self._found, self.tests.get("running_mean.accuracy")
+        if self.test is None or second is None or not _side(self.test):
+            return found
+        if _side(second) == -_side(self.test):
+            return f"{found}, the opposite by the running mean"
+        return found if _side(second) else f"{found}, not by the running mean"
+
+    @property
+    def _found(self) -> str:
         return _finding(self.test, self.planned)
 
     @property
@@ -66,7 +78,7 @@ class Effect:
         """Say the effect, what it decides, and what the other score says."""
         if self.test is None:
             return f"{self.what}: not run yet ({self.progress})."
-        text = f"{self.what}: {points(self.test, self.progress)}, {self.finding}"
+        text = f"{self.what}: {points(self.test, self.progress)}, {self._found}"
         second = self.tests.get("running_mean.accuracy")
         if second is None:
             return f"{text}."
@@ -85,6 +97,15 @@ class Effect:
             f"interval within ±{WORTH} points takes about {needed} seeds, "
             f"{needed - self.seeds} more{rough}."
         )
+
+    @property
+    def brief(self) -> str:
+        """Write what it is, both scores and the number of seeds in a line."""
+        if self.test is None:
+            return f"{self.what}: not run"
+        second = self.tests.get("running_mean.accuracy")
+        other = "" if second is None else f"; running mean {short(second)}"
+        return f"{self.what}: {short(self.test)}{other}; {self.progress}"
 
     @property
     def row(self) -> tuple[str, ...]:
@@ -194,3 +215,14 @@ def _finding(test: Paired | None, planned: int) -> str:
         return "not run"
     found = test.finding(WORTH)
     return preliminary(found) if 1 < test.n < planned else found
+
+
+def _side(test: Paired) -> int:
+    """Say on which side of zero an interval lies; 0 if on both.
+
+    >>> _side(paired([1.0, 1.1], [2.0, 2.2]))
+    0
+    """
+    if test.low is None or test.high is None:
+        return 0
+    return int(test.low > 0) - int(test.high < 0)

@@ -111,9 +111,10 @@ class Grid:
 
     @property
     def usual_seeds(self) -> int:
-        """The number of seeds that most entries have; 0 if nothing was run."""
+        """The number of seeds that most entries have, if they have more than one."""
         counts = [entry.ours.n for entry in self.entries if entry.ours]
-        return max(sorted(set(counts)), key=counts.count) if counts else 0
+        several = sorted({count for count in counts if count > 1}) or counts
+        return max(several, key=counts.count, default=0)
 
 
 def titled(dataset: str) -> str:

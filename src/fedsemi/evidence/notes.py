@@ -8,9 +8,10 @@ NOTES: dict[str, str] = {
     "Each record here has its own share.",
     "warm-up": "Warm-up is 250/500/250 rounds in the paper's text and 500/1000/500 in "
     "its appendix.",
-    "lower": "The paper's lower bound is the model at the end of the warm-up, and the "
-    "share of the gap closed is measured from there. The rows 'for all rounds' train "
-    "on with labels alone for as long as the methods; the paper has no such rows.",
+    "lower": "The paper's lower bound is the model at the end of the warm-up, here the "
+    "mean of its last tests, and the share of the gap closed is measured from there. "
+    "The rows 'for all rounds' train on with labels alone for as long as the methods; "
+    "the paper has no such rows.",
     "rule": "The released code divides before it subtracts: no share can exceed "
     "1/(clients − 1), which is close to uniform weights. Which rule made the paper's "
     "numbers is not known, so both are run.",

@@ -60,6 +60,7 @@ def _answer(answer: Answer, grid: Grid, evidence: Evidence) -> View:
         "name": name_of(answer),
         "question": answer.question,
         "finding": answer.finding,
+        "brief": [each.brief for each in answer.deciding],
         "text": " ".join(answer.text),
         "head": answer.head,
         "rows": answer.rows,

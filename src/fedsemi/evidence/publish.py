@@ -8,7 +8,7 @@ written by this module, everything else by hand.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -21,11 +21,12 @@ from fedsemi.evidence.benchmark_output import write_benchmarks
 from fedsemi.evidence.benchmark_table import as_markdown
 from fedsemi.evidence.captions import caption_of, remarks
 from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.effects import SCORES, rows_of
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.layout import grid_of
 from fedsemi.evidence.output import write_all
 from fedsemi.evidence.profiles import Profile, read_profile
-from fedsemi.evidence.questions import QUESTIONS
+from fedsemi.evidence.questions import CHOOSING, QUESTIONS
 from fedsemi.evidence.rank_plot import rank_plot
 from fedsemi.evidence.records import read_records
 from fedsemi.evidence.render import (
@@ -39,8 +40,6 @@ from fedsemi.evidence.standing import Standing, standing
 from fedsemi.storage import make_folder, write_whole
 
 PROFILE = "medium"
-CHOOSING = "choosing"
-"""The profile whose seeds settings are chosen with."""
 PAGES = ("README.md", "docs/results.md")
 FIELD = "docs/benchmark.md"
 """The page of the field: benchmarks under cards, and audits of weights."""
@@ -128,12 +127,22 @@ def _answered(evidence: Evidence) -> list[Answer]:
 
 
 def _short(evidence: Evidence) -> str:
-    """Answer each question in a line."""
-    return "\n".join(
-        f"- *{each.question}* {each.text[0]}"
+    """Answer each question by the differences that decide it."""
+    head = ("question", "difference in points", "seeds", *SCORES.values(), "finding")
+    rows = [
+        (each.question if first else "", *cells[:5])
         for each in _answered(evidence)
         if each.name not in _OWN_PARTS
-    )
+        for first, cells in _deciding(each)
+    ]
+    return markdown_table(head, rows)
+
+
+def _deciding(answer: Answer) -> Iterator[tuple[bool, tuple[str, ...]]]:
+    """Yield the rows of the differences that decide, and whether one is the first."""
+    rows = rows_of(answer.deciding) or (("–", "–", "–", "–", answer.finding),)
+    for number, cells in enumerate(rows):
+        yield number == 0, cells
 
 
 def _long(evidence: Evidence) -> str:

@@ -110,8 +110,12 @@ def gap_closed(value: float, lower: float, upper: float) -> float | None:
     return None if upper <= lower else (value - lower) / (upper - lower)
 
 
-def paired(a: Sequence[float], b: Sequence[float]) -> Paired:
-    """Test whether a and b differ; entry i of both is of the same seed."""
+def paired(a: Sequence[float], b: Sequence[float], chances: int = 1) -> Paired:
+    """Test whether a and b differ; entry i of both is of the same seed.
+
+    With more chances, as when the largest of several differences is tested, the
+    interval is widened by Bonferroni's rule.
+    """
     difference = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
     n, mean = len(difference), float(difference.mean())
     wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
@@ -126,7 +130,7 @@ def paired(a: Sequence[float], b: Sequence[float]) -> Paired:
         same = (n, mean, mean, mean, None, None, None, wins, losses, float(sign), sd)
         return Paired(*same)
     t = mean / error
-    reach = float(stats.t.ppf(0.975, n - 1)) * error
+    reach = float(stats.t.ppf(1 - 0.025 / chances, n - 1)) * error
     signed = stats.wilcoxon(difference, method="exact").pvalue if decided == n else None
     return Paired(
         n,

@@ -81,12 +81,18 @@ function questionOf(answer, i) {
   return el("section", { class: "question", "aria-labelledby": `q${i}` }, el("h3", { id: `q${i}` }, `${answer.name}  ${answer.question}`), ...nodes);
 }
 
+// A few notes stand at the table; many would hide it.
+function remarksOf(remarks) {
+  const list = el("ul", { class: "note remarks" }, ...remarks.map((text) => el("li", {}, text)));
+  return remarks.length > 4 ? folded(`Settings and notes (${remarks.length})`, list) : list;
+}
+
 function artifactOf(part) {
   const lead = part.lead.map((text) => el("p", { class: "finding" }, text));
   const nodes = part.panels.map((panel) => panelOf(panel, part.title));
   if (nodes.length) nodes.unshift(el("p", { class: "note caption" }, part.caption));
   nodes.push(...part.tables.map(tableOf), ...grid(part.plots.map(plotOf)));
-  if (part.remarks.length) nodes.push(el("ul", { class: "note remarks" }, ...part.remarks.map((text) => el("li", {}, text))));
+  if (part.remarks.length) nodes.push(remarksOf(part.remarks));
   nodes.push(...part.folded.map((one) => folded(one.caption, tableOf(one))));
   return el("section", { "aria-labelledby": part.id }, el("h3", { id: part.id }, `${part.name}. ${part.title}`), ...lead, ...nodes);
 }
@@ -97,7 +103,7 @@ document.getElementById("subtitle").textContent = view.about;
 
 // All findings on one screen; each leads to its question.
 function overviewOf(answers) {
-  const lines = answers.map((a, i) => el("tr", {}, el("th", { scope: "row" }, el("a", { href: `#q${i}` }, a.name)), el("td", {}, a.question), el("td", notRun(a) ? { class: "open" } : {}, a.finding)));
+  const lines = answers.map((a, i) => el("tr", {}, el("th", { scope: "row" }, el("a", { href: `#q${i}` }, a.name)), el("td", {}, a.question), el("td", notRun(a) ? { class: "open" } : {}, a.finding, ...a.brief.map((line) => el("p", { class: "soft" }, line)))));
   return el("table", { class: "overview" }, el("tbody", {}, ...lines));
 }
 

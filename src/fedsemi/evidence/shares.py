@@ -1,0 +1,66 @@
+"""What records say of shares: how far from equal, and what a lonely site got."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import fmean
+from typing import Any
+
+from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.layout import titled
+from fedsemi.evidence.records import Record
+from fedsemi.evidence.results import Evidence
+
+
+def moved(record: Record) -> float | None:
+    """Return the part of the mean that shares move away from equal ones, by rounds.
+
+    As `fedsemi audit-weights` says it, for unlabeled sites. None if no site has a
+    share, as under labels alone.
+    """
+    rounds = zip(*record["clients"]["contribution"].values(), strict=True)
+    parts = []
+    for shares in rounds:
+        there = [share for share in shares if share is not None]
+        if there:
+            parts.append(sum(abs(share - fmean(there)) for share in there) / 2)
+    return fmean(parts) if parts else None
+
+
+def moved_sentence(evidence: Evidence, ours: Setting, where: str = "") -> str:
+    """Say how far SemiAnAgg's shares are from equal ones; nothing before a run.
+
+    Without this a tie could mean that weights do not matter or that there are none.
+    """
+    found = [moved(record) for record in evidence.found(ours).values()]
+    parts = sorted(100 * part for part in found if part is not None)
+    if not parts:
+        return ""
+    low, high = f"{parts[0]:.1f}", f"{parts[-1]:.1f}"
+    reach = high if low == high else f"{low} to {high}"
+    seeds = f"{len(parts)} seed{'s' if len(parts) > 1 else ''}"
+    place = f"{titled(ours.dataset)}{f', {where}' if where else ''}"
+    return (
+        f"SemiAnAgg moves {reach} % of the mean away from equal shares on {place} "
+        f"({seeds})."
+    )
+
+
+def lonely_share(record: Record) -> float:
+    """Return the mean share of the site that alone holds some class."""
+    share: float = record["clients"]["mean_contribution"][lonely_site(record["owns"])]
+    return share
+
+
+def lonely_site(owns: Mapping[str, Mapping[str, Any]]) -> str:
+    """Find the unlabeled site that holds most images of classes nobody else has."""
+    counts = {
+        id: own["class_count"] for id, own in owns.items() if own["num_unlabeled"]
+    }
+    totals = [sum(column) for column in zip(*counts.values(), strict=True)]
+
+    def alone(id: str) -> int:
+        pairs = zip(counts[id], totals, strict=True)
+        return sum(own for own, total in pairs if own == total)
+
+    return max(counts, key=alone)
