@@ -21,7 +21,7 @@ from .blocks import ROOT, SHELL, Block, commands
 _MARK = "@@ "
 _TERMINAL = re.compile(r"^(.*\S)\s+# terminal (\d+)\b.*$")
 _FEDSEMI = """#!/bin/sh
-PYTHONPATH="{source}:$PYTHONPATH" exec "{python}" -m fedsemi "$@"
+PYTHONPATH="{source}:$PYTHONPATH" exec "{python}" -P -m fedsemi "$@"
 """
 
 

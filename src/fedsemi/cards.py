@@ -32,6 +32,8 @@ class Card:
     """Part of the clients that they ask in a round."""
     epochs: int
     """E."""
+    batch: str
+    """Images of a step, as far as the papers say."""
     server_trains: bool
     """Whether the server has labels of its own and learns from them."""
     labeled_fraction: float | None = None
@@ -53,6 +55,7 @@ CARDS: dict[CardName, Card] = {
             clients=10,
             participation=1.0,
             epochs=1,
+            batch="64",
             server_trains=False,
             source="SemiAnAgg, and RSCFed and CBAFed before it",
         ),
@@ -64,6 +67,7 @@ CARDS: dict[CardName, Card] = {
             clients=10,
             participation=1.0,
             epochs=1,
+            batch="64",
             server_trains=False,
             labeled_fraction=0.1,
             source="SemiAnAgg's ablation with 10 % of every client",
@@ -76,6 +80,7 @@ CARDS: dict[CardName, Card] = {
             clients=20,
             participation=0.4,
             epochs=5,
+            batch="labeled images, and twice as many unlabeled ones",
             server_trains=False,
             labels_per_class=5,
             source="clients, participation and E of SAGE, whose labels are a tenth of "
@@ -89,6 +94,7 @@ CARDS: dict[CardName, Card] = {
             clients=100,
             participation=0.1,
             epochs=5,
+            batch="10",
             server_trains=True,
             labels_per_class=25,
             source="SemiFL, with 250 labels of ten classes",

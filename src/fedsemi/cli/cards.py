@@ -10,6 +10,7 @@ from rich.text import Text
 
 from fedsemi.cards import CARDS, Card
 from fedsemi.errors import ConfigError, nearest
+from fedsemi.evidence.benchmark import DEFAULTS
 from fedsemi.methods import METHODS
 from fedsemi.text.screen import Screen
 
@@ -83,10 +84,12 @@ def _detail(card: Card) -> Table:
         "in a config": Text("\n".join(card.settings)),
         "clients": f"{card.clients}, of which {card.participation:.0%} a round",
         "local epochs": str(card.epochs),
+        "batch": card.batch,
         "server": server if card.server_trains else "has no images of its own",
         "after": card.source,
         "made for it": ", ".join(made_for),
         "for others": ", ".join(name for name in METHODS.own if name not in made_for),
+        "benchmark": f"retrained under it: {', '.join(DEFAULTS[card.name])}",
     }
     for title, text in rows.items():
         table.add_row(title, text)

@@ -151,7 +151,7 @@ ARMS: dict[str, Arm] = {
     "feddb": _own("FedDB, released shares", "feddb", shares="released"),
     "feddb-exact": _own("FedDB, exact shares", "feddb", shares="exact"),
     "fl2": _own("(FL)²", "fl2"),
-    "semifl": _own("SemiFL", "semifl"),
+    "semifl": _own("SemiFL, averaged batch norm", "semifl"),
     "semifl-static": _own("SemiFL, static batch norm", "semifl", batch_norm="static"),
     "twin-sight": _own("Twin-sight", "twin-sight"),
     "proxyfl": _own("ProxyFL (our reading)", "proxyfl"),

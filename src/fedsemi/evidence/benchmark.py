@@ -22,7 +22,7 @@ DEFAULTS: dict[CardName, tuple[str, ...]] = {
     "LC": ("lower", "uniform", "fedavg-semi", "semianagg", "cbafed", "sage", "feddb"),
     "LPC": ("lower", "uniform", "semianagg", "feddb", "twin-sight"),
     "LAC": ("lower", "uniform", "semianagg", "sage", "feddb", "fl2", "proxyfl"),
-    "LS": ("lower", "uniform", "semianagg", "semifl", "fl2"),
+    "LS": ("lower", "uniform", "semianagg", "semifl", "semifl-static", "fl2"),
 }
 """What is compared if nobody says otherwise; the first is a bound, labels alone."""
 _REFERENCE = "uniform"
