@@ -10,8 +10,9 @@ import pytest
 import fedsemi
 from fedsemi.errors import ConfigError
 from fedsemi.evidence.catalogue import Artifact
+from fedsemi.evidence.demo_record import RECORD
 from fedsemi.evidence.profiles import read_profile
-from fedsemi.evidence.publish import FIELD, PAGES, filled, publish
+from fedsemi.evidence.publish import FIELD, PAGES, fill, parts_of, publish
 from fedsemi.evidence.render import name_of
 from fedsemi.evidence.results import Evidence
 
@@ -25,6 +26,7 @@ def test_what_is_published_is_what_the_records_say(tmp_path: Path) -> None:
     for profile in ("medium", "choosing"):
         runs = f"results/{profile}/runs"
         shutil.copytree(ROOT / runs, tmp_path / runs)
+    shutil.copy(ROOT / RECORD, tmp_path / RECORD)
     audits = ROOT / "results/audits"
     if audits.is_dir():
         shutil.copytree(audits, tmp_path / "results/audits")
@@ -53,15 +55,16 @@ def test_nothing_is_left_from_records_that_are_gone() -> None:
 def test_only_marked_parts_of_a_text_are_written() -> None:
     evidence = Evidence(read_profile("medium"), 1, {})
     text = "before\n<!-- results: short -->\nformer\n<!-- end of results -->\nafter\n"
-    made = filled(text, evidence)
-    assert made.startswith("before\n<!-- results: short -->\n- *Do SemiAnAgg's")
+    parts = parts_of(evidence, evidence)
+    made = fill(text, parts)
+    assert made.startswith("before\n<!-- results: short -->\n| question | difference")
     assert made.endswith("\n<!-- end of results -->\nafter\n") and "former" not in made
-    assert filled(made, evidence) == made
+    assert fill(made, parts) == made
 
 
 def test_a_part_that_nobody_knows_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"no part 'shrot'.*short"):
-        filled(
+        fill(
             "<!-- results: shrot -->\n<!-- end of results -->",
-            Evidence(read_profile("medium"), 1, {}),
+            {"short": str},
         )

@@ -59,6 +59,15 @@ def test_runs_of_one_name_are_told_apart_by_their_parents(make_run) -> None:
 def test_settings_that_differ_are_named_with_both_values(make_run) -> None:
     runs = [read_run(make_run("a", seed=1)), read_run(make_run("b", seed=5))]
     assert view_of(runs)["differing"] == {"seed": [1, 5]}
+    assert view_of(runs)["cards_differ"] is False
+
+
+def test_runs_under_different_cards_are_told_not_to_be_compared(make_run) -> None:
+    runs = [
+        read_run(make_run(card, setting={"card": card, "labels_per_class": 2}))
+        for card in ("LAC", "LS")
+    ]
+    assert view_of(runs)["cards_differ"] is True
 
 
 def test_a_run_says_whether_its_guard_was_on(make_run) -> None:

@@ -21,6 +21,7 @@ from fedsemi.evidence.benchmark_output import write_benchmarks
 from fedsemi.evidence.benchmark_table import as_markdown
 from fedsemi.evidence.captions import caption_of, remarks
 from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.demo_record import RECORD, sentence
 from fedsemi.evidence.effects import SCORES, rows_of
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.layout import grid_of
@@ -56,9 +57,10 @@ def publish(root: Path) -> None:
     everything = [*QUESTIONS.values(), *CATALOGUE.values()]
     folder = root / "results" / PROFILE
     write_all(folder, everything, evidence, root / "results" / "index.html")
+    parts = parts_of(evidence, choosing) | {"demo": partial(sentence, root / RECORD)}
     for name in PAGES:
         page = root / name
-        text = filled(page.read_text("utf-8"), evidence, choosing)
+        text = fill(page.read_text("utf-8"), parts)
         write_whole(page, text.encode())
     _publish_field(root, read_profile(PROFILE), evidence)
 
@@ -98,12 +100,12 @@ def _picture(benchmark: Benchmark) -> str:
     return f"images/{benchmark.name}.svg"
 
 
-def filled(text: str, evidence: Evidence, choosing: Evidence | None = None) -> str:
-    """Fill the marked parts of a text from the records."""
-    parts = {name: partial(make, evidence) for name, make in _PARTS.items()}
-    if choosing is not None:
-        parts["choosing"] = partial(_chosen, choosing)
-    return fill(text, parts)
+def parts_of(evidence: Evidence, choosing: Evidence) -> dict[str, Callable[[], str]]:
+    """Name the parts that are made of records of runs, each by what makes it."""
+    return {
+        **{name: partial(make, evidence) for name, make in _PARTS.items()},
+        "choosing": partial(_chosen, choosing),
+    }
 
 
 def fill(text: str, parts: Mapping[str, Callable[[], str]]) -> str:

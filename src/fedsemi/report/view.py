@@ -31,7 +31,7 @@ def view_of(runs: Sequence[Run], pictures: Pictures = NO_PICTURES) -> dict[str, 
         view["name"] = name
         # The command that it may name has a path, which stays on this machine.
         view["helped"] = without_places(sentence_of(run, runs))
-    main = main_of(runs)
+    main, others = main_of(runs), differing(runs)
     view = {
         "main": main,
         "bounds": bounds_of(runs[main], runs),
@@ -40,7 +40,8 @@ def view_of(runs: Sequence[Run], pictures: Pictures = NO_PICTURES) -> dict[str, 
             "least_sure": pictures.least_sure,
         },
         "runs": views,
-        "differing": shareable(differing(runs)) if len(runs) > 1 else {},
+        "differing": shareable(others),
+        "cards_differ": "setting.card" in others,
     }
     # Classes, sites and folders are named by others, who may hide marks in names.
     shown: dict[str, Any] = visible(view)

@@ -41,7 +41,8 @@ function differences(view) {
   if (!entries.length) return [];
   const rows = entries.map(([key, values]) => [key, ...values.map(shown)]);
   const shownNow = table(["setting", ...view.runs.map((r) => r.name)], rows, "Settings that differ");
-  return rows.length > 8 ? [el("details", {}, el("summary", {}, `All ${rows.length} settings that differ`), shownNow)] : [shownNow];
+  const apart = view.cards_differ ? [el("div", { class: "alarm" }, el("b", {}, "These runs are under different cards: who has labels differs, so their scores are not to be compared."))] : [];
+  return [...apart, rows.length > 8 ? el("details", {}, el("summary", {}, `All ${rows.length} settings that differ`), shownNow) : shownNow];
 }
 
 function alarms(run) {
