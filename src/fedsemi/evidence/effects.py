@@ -218,11 +218,7 @@ def _finding(test: Paired | None, planned: int) -> str:
 
 
 def _side(test: Paired) -> int:
-    """Say on which side of zero an interval lies; 0 if on both.
-
-    >>> _side(paired([1.0, 1.1], [2.0, 2.2]))
-    0
-    """
+    """Say on which side of zero an interval lies; 0 if on both."""
     if test.low is None or test.high is None:
         return 0
     return int(test.low > 0) - int(test.high < 0)
