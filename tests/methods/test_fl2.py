@@ -94,3 +94,19 @@ def test_under_ls_the_server_learns_after_the_clients(tiny_setup, make_client, p
     assert {(u.client, u.group) for u in updates} == {(0, 2), (0, 1), (1, 0), (2, 0)}
     assert set(state.contributions) == {1, 2}
     assert sum(state.contributions.values()) == pytest.approx(1)
+
+
+def test_a_client_without_a_confidence_counts_as_one_of_mean_confidence(
+    tiny_setup, make_update
+):
+    told = [{CONFIDENCE: torch.tensor([c])} for c in (0.9, 0.5)]
+    updates = [
+        make_update(k, num_unlabeled=9, statistics=each) for k, each in enumerate(told)
+    ]
+    labeled = make_update(2, num_labeled=7)
+    # .1 : .5 : .3
+    shares = FL2(tiny_setup).contributions([*updates, labeled]).tolist()
+    assert shares == pytest.approx([1 / 9, 5 / 9, 3 / 9])
+    assert FL2(tiny_setup).contributions([labeled]).tolist() == [1.0]
+    sure = make_update(0, num_unlabeled=9, statistics={CONFIDENCE: torch.ones(1)})
+    assert FL2(tiny_setup).contributions([sure, labeled]).tolist() == [0.5, 0.5]

@@ -10,6 +10,7 @@ import torch
 
 from fedsemi.data.client import Batch
 from fedsemi.messages import PSEUDO_LABEL
+from fedsemi.methods.fl2 import FL2
 from fedsemi.methods.semifl import SemiFL
 from fedsemi.objectives.mixed_up import FixAndMix, Given, give_labels, mixed_loss
 
@@ -54,6 +55,21 @@ def test_a_round_without_a_server_has_one_phase(tiny_setup, make_client, play):
     partly = [make_client(0, 5, 8), make_client(1, 4, 6)]
     state, updates, _ = play(SemiFL(tiny_setup), partly, rounds=1)
     assert state.round == 1 and {u.group for u in updates} == {0}
+
+
+@pytest.mark.parametrize("method", [SemiFL, FL2])
+def test_a_wholly_labeled_client_among_partly_labeled_ones_is_no_server(
+    method, tiny_setup, make_client, play
+):
+    clients = [make_client(0, 5, 8), make_client(1, 4, 0), make_client(2, 4, 6)]
+    state, updates, _ = play(method(tiny_setup), clients, rounds=1)
+    assert [(u.client, u.group) for u in updates] == [(0, 0), (1, 0), (2, 0)]
+    # Its model is one of three in the mean and does not replace it.
+    assert set(state.contributions) == {0, 1, 2}
+    assert 0 < state.contributions[1] < 1
+    key = "head.weight"
+    parts = [state.contributions[u.client] * u.weights[key] for u in updates]
+    assert torch.allclose(state.weights[key], sum(parts), atol=1e-6)
 
 
 def test_clients_that_got_a_label_count_alike_and_others_are_idle(
