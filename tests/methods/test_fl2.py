@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
+from torch import nn
 
 from fedsemi.data.client import Batch
 from fedsemi.messages import CONFIDENCE
 from fedsemi.methods.fl2 import FL2
+from fedsemi.models.classifier import Output
 from fedsemi.objectives.sharpness import SharpnessAware, client_thresholds, sharpest
 
 
@@ -62,6 +66,32 @@ def test_a_step_of_no_length_moves_no_prediction(make_bench, batch):
     assert loss(radius=0.0) == pytest.approx(loss(steady_weight=0.0), abs=1e-6)
     assert loss(radius=0.5) > loss(steady_weight=0.0)
     assert loss(cutoff=1.1) == loss(steady_weight=0.0)  # nobody is that sure
+
+
+class Constant(nn.Module):
+    """A model that says (3/4, 1/4) of every image."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([math.log(3.0), 0.0]))
+
+    def forward(self, images):
+        return Output(images, self.weight.expand(len(images), 2))
+
+
+def test_the_divergence_is_from_the_plain_to_the_moved_prediction(make_bench):
+    objective = SharpnessAware(
+        make_bench(unlabeled=4), cutoff=0.95, radius=1.0, steady_weight=2.0
+    )
+    objective.labeler.pseudo_label.copy_(torch.tensor([0, 0, 0, -1]))
+    objective._confidence = torch.tensor([1.0, 0.95, 0.9, 1.0])
+    batch = Batch(torch.empty(0, dtype=torch.long), torch.arange(4))
+    # w = (log 3, 0) has the gradient (-¼, ¼): |w| g = (-¼ log 3, 0), so that a radius
+    # of 1 moves w by (-log 3, 0) to (0, 0), which says (½, ½).
+    divergence = 0.75 * math.log(0.75 / 0.5) + 0.25 * math.log(0.25 / 0.5)
+    # Three of four images have a label, each of loss log 4/3.
+    expected = 0.75 * math.log(4 / 3) + 2 * divergence
+    assert float(objective(Constant(), batch).detach()) == pytest.approx(expected)
 
 
 def test_moved_weights_teach_the_student_and_leave_its_batch_norm_alone(
