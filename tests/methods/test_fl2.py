@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
+from torch import nn
 
 from fedsemi.data.client import Batch
 from fedsemi.messages import CONFIDENCE
 from fedsemi.methods.fl2 import FL2
+from fedsemi.models.classifier import Output
 from fedsemi.objectives.sharpness import SharpnessAware, client_thresholds, sharpest
 
 
@@ -64,6 +68,32 @@ def test_a_step_of_no_length_moves_no_prediction(make_bench, batch):
     assert loss(cutoff=1.1) == loss(steady_weight=0.0)  # nobody is that sure
 
 
+class Constant(nn.Module):
+    """A model that says (3/4, 1/4) of every image."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([math.log(3.0), 0.0]))
+
+    def forward(self, images):
+        return Output(images, self.weight.expand(len(images), 2))
+
+
+def test_the_divergence_is_from_the_plain_to_the_moved_prediction(make_bench):
+    objective = SharpnessAware(
+        make_bench(unlabeled=4), cutoff=0.95, radius=1.0, steady_weight=2.0
+    )
+    objective.labeler.pseudo_label.copy_(torch.tensor([0, 0, 0, -1]))
+    objective._confidence = torch.tensor([1.0, 0.95, 0.9, 1.0])
+    batch = Batch(torch.empty(0, dtype=torch.long), torch.arange(4))
+    # w = (log 3, 0) has the gradient (-¼, ¼): |w| g = (-¼ log 3, 0), so that a radius
+    # of 1 moves w by (-log 3, 0) to (0, 0), which says (½, ½).
+    divergence = 0.75 * math.log(0.75 / 0.5) + 0.25 * math.log(0.25 / 0.5)
+    # Three of four images have a label, each of loss log 4/3.
+    expected = 0.75 * math.log(4 / 3) + 2 * divergence
+    assert float(objective(Constant(), batch).detach()) == pytest.approx(expected)
+
+
 def test_moved_weights_teach_the_student_and_leave_its_batch_norm_alone(
     make_bench, batch
 ):
@@ -94,3 +124,19 @@ def test_under_ls_the_server_learns_after_the_clients(tiny_setup, make_client, p
     assert {(u.client, u.group) for u in updates} == {(0, 2), (0, 1), (1, 0), (2, 0)}
     assert set(state.contributions) == {1, 2}
     assert sum(state.contributions.values()) == pytest.approx(1)
+
+
+def test_a_client_without_a_confidence_counts_as_one_of_mean_confidence(
+    tiny_setup, make_update
+):
+    told = [{CONFIDENCE: torch.tensor([c])} for c in (0.9, 0.5)]
+    updates = [
+        make_update(k, num_unlabeled=9, statistics=each) for k, each in enumerate(told)
+    ]
+    labeled = make_update(2, num_labeled=7)
+    # .1 : .5 : .3
+    shares = FL2(tiny_setup).contributions([*updates, labeled]).tolist()
+    assert shares == pytest.approx([1 / 9, 5 / 9, 3 / 9])
+    assert FL2(tiny_setup).contributions([labeled]).tolist() == [1.0]
+    sure = make_update(0, num_unlabeled=9, statistics={CONFIDENCE: torch.ones(1)})
+    assert FL2(tiny_setup).contributions([sure, labeled]).tolist() == [0.5, 0.5]

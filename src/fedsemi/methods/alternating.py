@@ -4,8 +4,9 @@ Before the very first one the server learns, too: a fresh model has no labels to
 and the guard measures clients by a step of somebody with labels.
 
 The server's labels are a participant of their own, known by having labels and nothing
-else. Where nobody is like that, as with few labels at every client, a round has the
-first phase alone, in which clients learn from their labels as well.
+else, where no client has both. With few labels at every client a round has the first
+phase alone, in which clients learn from their labels as well; a small one of whose
+images all are labeled is a client like the others there.
 
 With static batch norm everybody is asked once more after the server, and before the
 very first clients, for the statistics of the model as it is by then.
@@ -94,8 +95,9 @@ class Alternating(Method[AlternatingState]):
             return [state.task(each, state.phase) for each in able]
         if state.phase != _CLIENTS:
             return [state.task(each, state.phase) for each in _servers(state)]
-        clients = tuple(c for c in state.clients if c.num_unlabeled)
-        drawn = draw_clients(replace(state, clients=clients), self.participation)
+        drawn = draw_clients(
+            replace(state, clients=_learners(state)), self.participation
+        )
         return [state.task(client, _CLIENTS) for client in drawn]
 
     def train(
@@ -159,7 +161,15 @@ class Alternating(Method[AlternatingState]):
 
 
 def _servers(state: AlternatingState) -> list[ClientInfo]:
+    if any(c.num_labeled and c.num_unlabeled for c in state.clients):
+        return []  # labels lie at clients; one with nothing else is a small client
     return [c for c in state.clients if c.num_labeled and not c.num_unlabeled]
+
+
+def _learners(state: AlternatingState) -> tuple[ClientInfo, ...]:
+    apart = {server.id for server in _servers(state)}
+    owners = (c for c in state.clients if c.num_labeled or c.num_unlabeled)
+    return tuple(c for c in owners if c.id not in apart)
 
 
 def _closed(state: AlternatingState) -> AlternatingState:

@@ -62,11 +62,15 @@ class FL2(Alternating):
         return answer(task, client, memory, self.setup, self._objective)
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
-        """Return shares by 1 − mean confidence; alike where all are wholly sure."""
+        """Return shares by 1 − mean confidence; alike where all are wholly sure.
+
+        A client without unlabeled images has no confidence to tell and counts as one of
+        mean confidence of the others: it is neither ahead of them nor behind.
+        """
+        told = [_lacking(u) for u in updates if CONFIDENCE in u.statistics]
+        mean = sum(told) / max(len(told), 1)
         lacking = [
-            1 - float(statistic(update, CONFIDENCE))
-            if CONFIDENCE in update.statistics
-            else 0.0
+            _lacking(update) if CONFIDENCE in update.statistics else mean
             for update in updates
         ]
         shares = torch.tensor(lacking, dtype=torch.float64)
@@ -77,3 +81,7 @@ class FL2(Alternating):
     def _objective(self, bench: Workbench) -> Objective:
         steady = self.cutoff, self.radius, self.steady_weight
         return SemiSupervised(Supervised(bench), SharpnessAware(bench, *steady))
+
+
+def _lacking(update: Update) -> float:
+    return 1 - float(statistic(update, CONFIDENCE))

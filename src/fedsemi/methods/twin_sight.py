@@ -56,6 +56,8 @@ class TwinSight(OwnLearner[ServerState]):
     """Of telling images apart."""
     projector_width: Count = 128
     """Length of the twin's projections."""
+    proximal_weight: NotNegative = 0.0
+    """Of ‖w − w₀‖² between both networks and those received; 0.5 in released code."""
 
     @property
     def parts(self) -> Parts:
@@ -81,6 +83,7 @@ class TwinSight(OwnLearner[ServerState]):
             self.contrast_weight,
             self.neighbor_weight,
             self.temperature,
+            self.proximal_weight,
         )
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:

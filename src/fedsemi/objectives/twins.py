@@ -17,6 +17,7 @@ from fedsemi.data.client import Batch
 from fedsemi.data.ssl_views import two_views
 from fedsemi.models import Classifier
 from fedsemi.objectives.base import Objective
+from fedsemi.objectives.proximal import distance
 from fedsemi.objectives.workbench import Workbench
 
 TWIN = "twin"
@@ -69,6 +70,7 @@ class Twins(Objective):
         contrast_weight: Of telling images apart.
         neighbor_weight: Of the gap between the two neighborhoods.
         temperature: Of the contrast.
+        proximal_weight: Of the way from the networks received; 0 leaves it out.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Twins(Objective):
         contrast_weight: float,
         neighbor_weight: float,
         temperature: float,
+        proximal_weight: float = 0.0,
     ) -> None:
         super().__init__()
         self._bench = bench
@@ -85,19 +88,24 @@ class Twins(Objective):
         self.contrast_weight = contrast_weight
         self.neighbor_weight = neighbor_weight
         self.temperature = temperature
+        self.proximal_weight = proximal_weight
+        self._start: dict[str, Tensor] = {}
 
     def prepare(self) -> None:
         """Prepare the classifier's part."""
         self.inner.prepare()
 
     def start_epoch(self, teacher: Classifier) -> None:
-        """Let the classifier's part look at the data."""
+        """Let the classifier's part look at the data; note where both began."""
+        self._start = dict(teacher.named_parameters())
         self.inner.start_epoch(teacher)
         self.num_pseudo = self.inner.num_pseudo
 
     def forward(self, student: Classifier, batch: Batch) -> Tensor:
-        """Add the three losses; the twin learns from labeled images as from others."""
+        """Add the losses; the twin learns from labeled images as from others."""
         loss: Tensor = self.inner(student, batch)
+        if self.proximal_weight:
+            loss = loss + self.proximal_weight * distance(student, self._start)
         bench, twin = self._bench, student.get_submodule(TWIN)
         assert isinstance(twin, Twin)
         images = torch.cat(
