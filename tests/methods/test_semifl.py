@@ -72,39 +72,16 @@ def test_a_wholly_labeled_client_among_partly_labeled_ones_is_no_server(
     assert torch.allclose(state.weights[key], sum(parts), atol=1e-6)
 
 
-def test_clients_that_got_labels_count_alike_and_others_are_idle(
+def test_clients_that_got_a_label_count_alike_and_others_are_idle(
     tiny_setup, make_update
 ):
     updates = [
         make_update(1, num_unlabeled=50, num_pseudo=40),
-        make_update(2, num_unlabeled=50, num_pseudo=2),
+        make_update(2, num_unlabeled=50, num_pseudo=1),
         make_update(3, num_unlabeled=50),
     ]
     assert SemiFL(tiny_setup).contributions(updates).tolist() == [0.5, 0.5, 0.0]
     assert SemiFL(tiny_setup).contributions(updates[2:]).tolist() == [0.0]
-
-
-def test_a_client_of_a_lone_label_is_as_idle_as_one_of_none(tiny_setup, make_update):
-    updates = [
-        make_update(1, num_unlabeled=50, num_pseudo=1),
-        make_update(2, num_unlabeled=50, num_pseudo=1, num_labeled=1),
-        make_update(3, num_labeled=1),
-        make_update(4, num_unlabeled=50, num_pseudo=2, num_labeled=1),
-    ]
-    assert SemiFL(tiny_setup).contributions(updates).tolist() == [0, 0, 0, 1]
-
-
-def test_a_client_that_is_sure_of_one_image_takes_no_step_and_has_no_share(
-    tiny_setup, make_client
-):
-    method = SemiFL(tiny_setup, cutoff=0.0)  # sure of all that there is
-    clients = [make_client(0, 9, 0), make_client(1, 0, 12), make_client(2, 0, 1)]
-    _, _, first = phase(method, begun(method, clients), clients)
-    _, updates, state = phase(method, first, clients)
-    assert [update.num_pseudo for update in updates] == [12, 1]
-    still = updates[1].weights
-    assert all(torch.equal(still[key], first.weights[key]) for key in first.weights)
-    assert state.shares == {1: 1.0, 2: 0.0}
 
 
 def test_where_nobody_is_sure_the_server_goes_on_from_its_model(

@@ -3,7 +3,7 @@
 Diao, Ding, Tarokh, SemiFL: Semi-Supervised Federated Learning for Unlabeled Clients
 with Alternate Training, NeurIPS 2022. The model labels a client's images once a round;
 the client learns the confident ones in strong view, and mixtures of them with as many
-of all its images. Clients that got labels are averaged alike, the server steps towards
+of all its images. Clients that got a label are averaged alike, the server steps towards
 the mean with momentum and learns from its own labels for five epochs.
 In paper and released code batch norm is static: `batch_norm = "static"`.
 """
@@ -78,9 +78,6 @@ class SemiFL(Alternating):
         return update, {**kept, PSEUDO_LABEL: given.pseudo_label}
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
-        """Count clients alike that learned from a label; others were idle.
-
-        A lone image is left out of batches, so that its client sends the old model.
-        """
-        busy = [max(update.num_pseudo, update.num_labeled) > 1 for update in updates]
+        """Count clients alike that learned from a label; others were idle."""
+        busy = [bool(update.num_pseudo or update.num_labeled) for update in updates]
         return torch.tensor(busy, dtype=torch.float64) / max(sum(busy), 1)
