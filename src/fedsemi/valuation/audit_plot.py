@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fedsemi.errors import CannotCreate
-from fedsemi.valuation.weight_audit import Audit
+from fedsemi.valuation.weight_audit import SETTLING, Audit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ def _shares(found: Audit, axes: Axes) -> None:
 
 
 def _rounds(found: Audit, axes: Axes) -> None:
-    numbers = range(1, len(found.accuracy) + 1)
+    numbers = range(SETTLING + 1, SETTLING + len(found.accuracy) + 1)
     shown = (("its shares", found.accuracy), ("equal shares", found.equal_accuracy))
     for name, values in shown:
         axes.plot(numbers, [100 * each for each in values], "o-", label=name)

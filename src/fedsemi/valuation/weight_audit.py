@@ -4,6 +4,9 @@ Rounds are played from a trained model on. In each, the shares that the method g
 held against equal ones: how far they are from these, how much of that what everybody
 could count explains, what the same updates would have made with equal shares, and
 where in the update space both differ.
+
+The first round is played and not looked at: a method begins it with a fresh state, so
+that it may label or step unlike in all others.
 """
 
 from __future__ import annotations
@@ -31,6 +34,10 @@ from fedsemi.weights import weighted_mean
 FACTS = ("presence", "counts", "size")
 """What could stand for a share: classes that a client shows, its labels and confident
 pseudo-labels, and its images."""
+SETTLING = 1
+"""Rounds that are played first and not looked at. In CBAFed's first, thresholds come
+from labels alone; in (FL)²'s, the server learns before the clients as well, so that
+they do not step from the model that the round began with."""
 _EQUAL = 1e-9
 """Variance of relative shares below which there is nothing to explain."""
 
@@ -133,14 +140,21 @@ def equal_shares(updates: Sequence[Update], shares: Mapping[int, float]) -> list
 
 
 def audit(simulation: Simulation, weights: Weights, rounds: int) -> Audit:
-    """Play rounds of the last stage from a model on, and audit its shares."""
+    """Play rounds of the last stage from a model on, and audit its shares.
+
+    So many rounds are looked at; those in which the method settles come before.
+    """
     stage = simulation.experiment.stages[-1]
     method, setup = simulation.method(stage), simulation.setup(stage)
     rows, own, equal, places = list[Row](), list[float](), list[float](), list[Place]()
     with local_engine(method, simulation.federation.clients, 1) as engine:
         seed = seed_of(simulation.experiment.seed, "audit")
         before = method.init(weights, engine.clients(), seed)
-        for done in run(method, engine, before, rounds, gate_of(simulation, method)):
+        gate, last = gate_of(simulation, method), SETTLING + rounds
+        for done in run(method, engine, before, last, gate):
+            if done.state.round <= SETTLING:
+                before = done.state
+                continue
             shares = done.state.contributions
             used = counted(done.learned, shares)
             memories = {u.client: engine.memory(u.client) for u in used}
