@@ -57,6 +57,21 @@ def test_other_shares_that_gain_are_explained_by_all_three_together():
     assert "presence, counts and size explain" in text and "together" in text
 
 
+def test_a_number_that_tells_one_site_from_all_others_is_no_rule():
+    # The first has by far most images and the largest share; of the others, those
+    # with more images have less: ranks 6, 1, 2, 3, 4, 5 and 6, 5, 4, 3, 2, 1.
+    shares, sizes = (
+        (0.75, 0.03, 0.04, 0.05, 0.06, 0.07),
+        (99.0, 5.0, 4.0, 3.0, 2.0, 1.0),
+    )
+    found = audited(*shares)
+    rows = zip(found.rows, sizes, strict=True)
+    found = replace(found, rows=tuple(replace(r, size=s, counts=1.0) for r, s in rows))
+    assert found.explained("size") == pytest.approx(1, abs=0.01)
+    assert found.ranked("size") == pytest.approx(-1 / 7)
+    assert "size alone" not in verdict(found)
+
+
 @pytest.mark.parametrize(
     ("gains", "advice"),
     [

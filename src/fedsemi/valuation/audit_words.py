@@ -12,6 +12,8 @@ _SLIGHT = 0.02
 """Shares that move less of the mean than this are as good as equal."""
 _MOSTLY = 0.8
 """R² from which a plain number may stand for the shares."""
+_ORDERED = 0.5
+"""Rank correlation that it needs for that, towards the same side."""
 _TIE = 0.001
 """Mean gain, as a part of all test images, that is not worth a rule."""
 _THINGS = {
@@ -64,8 +66,8 @@ def _not_ahead(found: Audit) -> str:
 
 def _explained(found: Audit) -> str:
     """Say which plain number stands for the shares, if one does, and which way."""
-    best = max(FACTS, key=lambda fact: found.explained(fact) or 0.0)
-    alone = found.explained(best) or 0.0
+    best = max(FACTS, key=lambda fact: _alone(found, fact))
+    alone = _alone(found, best)
     if alone < _MOSTLY:
         every = found.explained(*FACTS) or 0.0
         return f"presence, counts and size explain {every:.0%} of that together"
@@ -74,6 +76,16 @@ def _explained(found: Audit) -> str:
         f"sites with {way} {_THINGS[best]} get more, and {best} alone explains "
         f"{alone:.0%} of that, so a rule by {best} may do"
     )
+
+
+def _alone(found: Audit, fact: str) -> float:
+    """Return R² by a fact that puts sites in the order of their shares, else 0.
+
+    A single site far from all others makes a large R², whatever orders these.
+    """
+    rank = found.ranked(fact) or 0.0
+    follows = abs(rank) >= _ORDERED and (rank > 0) == found.rising(fact)
+    return (found.explained(fact) or 0.0) if follows else 0.0
 
 
 def where(place: Place | None, class_names: Sequence[str]) -> str:
