@@ -22,6 +22,8 @@ _THINGS = {
     "size": "images",
 }
 """What each fact counts."""
+_MORE = "look at more rounds"
+"""What to do where most rounds and their mean disagree."""
 _TURNED = 0.1
 """Cosine from which on a difference points somewhere."""
 _OFTEN = 2.0
@@ -44,10 +46,16 @@ def _advice(found: Audit) -> str:
         return "equal shares would do as well"
     rounds, ahead = len(found.accuracy), _ahead(found)
     if 2 * ahead <= rounds:
-        return f"{_not_ahead(found)} in {rounds - ahead} of {rounds} rounds: use them"
+        told = f"{_not_ahead(found)} in {rounds - ahead} of {rounds} rounds"
+        worse = found.gain >= _TIE
+        return (
+            f"{told}, but worse on average: {_MORE}" if worse else f"{told}: use them"
+        )
+    if found.gain <= -_TIE:
+        told = f"equal shares did better on average, but worse in {ahead} of {rounds}"
+        return f"{told} rounds: {_MORE}"
     if found.gain < _TIE:
-        better = "better" if found.gain <= -_TIE else "as well"
-        return f"equal shares did {better} on average: use them"
+        return "equal shares did as well on average: use them"
     return _explained(found)
 
 
