@@ -29,7 +29,7 @@ def test_each_record_is_a_row_in_the_table_of_its_card(tmp_path: Path) -> None:
     )
     assert lines[4] == "LS, labels at the server only:"
     assert lines[7].startswith("| `fl2` |") and lines[7].endswith("| 0 % | – |")
-    assert lines[8].startswith("MNIST, 3 rounds from the trained model on, seed 1:")
+    assert lines[8].startswith("MNIST, 3 rounds from the trained model on, after")
 
 
 def test_a_folder_without_records_says_so(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def audit_weights(
     ],
     overrides: Overrides = None,
     rounds: Annotated[
-        int, typer.Option(min=1, help="Rounds that are played and looked at.")
+        int, typer.Option(min=1, help="Rounds that are looked at, from the second on.")
     ] = 3,
     out: Annotated[
         Path, typer.Option(help="Where the plot goes, the record beside it.")
@@ -42,11 +42,12 @@ def audit_weights(
 ) -> None:
     """Say how a method weighs sites: how unequally, by what, and with what gain.
 
-    Rounds of the last stage are played from the trained model on. Equal shares are
-    those in which sites of one kind (labeled, unlabeled, both) count alike; the same
-    updates are averaged with the method's shares and with these, both are tested, and
-    the difference of the two steps is looked up: in which layers, which classes of the
-    head, and towards whom. The record is a small file; an audit of it repeats it.
+    Rounds of the last stage are played from the trained model on; the first, in which
+    a method settles, is not looked at. Equal shares are those in which sites of one
+    kind (labeled, unlabeled, both) count alike; the same updates are averaged with the
+    method's shares and with these, both are tested, and the difference of the two steps
+    is looked up: in which layers, which classes of the head, and towards whom. The
+    record is a small file; an audit of it repeats it.
 
     Example: fedsemi audit-weights runs/demo/semianagg --rounds 5
     """

@@ -62,11 +62,15 @@ def _caption(records: Sequence[Mapping[str, Any]]) -> str:
     data = sorted({titled(record["config"]["data"]["name"]) for record in records})
     seeds = sorted({record["config"]["seed"] for record in records})
     return (
-        f"{_listed(data)}, {_listed(rounds)} rounds from the trained model on, seed "
-        f"{_listed(seeds)}: a look at mechanisms, no ranking. Mean moved: half of the "
-        "sum of gaps to equal shares. Gain: accuracy of the mean with the method's "
-        "shares minus that of the same updates with equal ones. Step changed: length "
-        "of the difference of both steps, in lengths of the equal one."
+        f"{_listed(data)}, {_listed(rounds)} rounds from the trained model on, after "
+        f"one that is not looked at, seed {_listed(seeds)}: a look at mechanisms, no "
+        "ranking. Mean moved: half of the sum of gaps to equal shares. R²: of shares "
+        "in equal ones, by facts in their means over the sites of the same round and "
+        "kind, of which there must be two; – where all shares are equal. One site far "
+        "from all others can make a large one: rank correlations are in the records. "
+        "Gain: accuracy of the mean with the method's shares minus that of the same "
+        "updates with equal ones. Step changed: length of the difference of both "
+        "steps, in lengths of the equal one."
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fedsemi.errors import CannotCreate
-from fedsemi.valuation.weight_audit import Audit
+from fedsemi.valuation.weight_audit import SETTLING, Audit, relative
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,22 +39,22 @@ def save_plot(found: Audit, class_names: Sequence[str], path: Path) -> None:
 
 
 def _shares(found: Audit, axes: Axes) -> None:
-    rows = [row for row in found.rows if row.equal > 0]
-    clients = sorted({row.client for row in rows})
+    compared = relative(found.rows)
+    clients = sorted({each.client for each in compared})
     for client in clients:
-        own = [row for row in rows if row.client == client]
-        relative = [row.share / row.equal for row in own]
-        axes.plot([row.counts for row in own], relative, "o", label=str(client))
+        own = [each for each in compared if each.client == client]
+        counts, shares = [each.counts for each in own], [each.share for each in own]
+        axes.plot(counts, shares, "o", label=str(client))
     axes.axhline(1, color="0.6", linewidth=1, zorder=0)
-    axes.set_xlabel("labels and confident pseudo-labels of a client")
+    axes.set_xlabel("labels and pseudo-labels, in means of round and kind")
     axes.set_ylabel("share, in equal shares")
     axes.set_ylim(bottom=0)
-    if len(clients) <= _LEGEND:
+    if 0 < len(clients) <= _LEGEND:
         axes.legend(title="client", fontsize=7, title_fontsize=7, ncols=2)
 
 
 def _rounds(found: Audit, axes: Axes) -> None:
-    numbers = range(1, len(found.accuracy) + 1)
+    numbers = range(SETTLING + 1, SETTLING + len(found.accuracy) + 1)
     shown = (("its shares", found.accuracy), ("equal shares", found.equal_accuracy))
     for name, values in shown:
         axes.plot(numbers, [100 * each for each in values], "o-", label=name)

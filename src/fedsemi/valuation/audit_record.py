@@ -18,6 +18,8 @@ from fedsemi.valuation.audit_words import verdict, where
 from fedsemi.valuation.weight_audit import FACTS, Audit
 
 _KIND = "audit of weights"
+_SCHEMA = 2
+"""1 had rows without kinds, facts in raw numbers and the first round among others."""
 _DIGITS = 6
 
 
@@ -27,7 +29,7 @@ def record_of(found: Audit, simulation: Simulation) -> dict[str, Any]:
     explained = {fact: found.explained(fact) for fact in FACTS}
     return {
         "kind": _KIND,
-        "schema": 1,
+        "schema": _SCHEMA,
         "method": found.method,
         "card": experiment.setting.card,
         "rounds": len(found.accuracy),

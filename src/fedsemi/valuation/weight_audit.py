@@ -4,6 +4,9 @@ Rounds are played from a trained model on. In each, the shares that the method g
 held against equal ones: how far they are from these, how much of that what everybody
 could count explains, what the same updates would have made with equal shares, and
 where in the update space both differ.
+
+The first round is played and not looked at: a method begins it with a fresh state, so
+that it may label or step unlike in all others.
 """
 
 from __future__ import annotations
@@ -31,8 +34,14 @@ from fedsemi.weights import weighted_mean
 FACTS = ("presence", "counts", "size")
 """What could stand for a share: classes that a client shows, its labels and confident
 pseudo-labels, and its images."""
+SETTLING = 1
+"""Rounds that are played first and not looked at. In CBAFed's first, thresholds come
+from labels alone; in (FL)²'s, the server learns before the clients as well, so that
+they do not step from the model that the round began with."""
 _EQUAL = 1e-9
 """Variance of relative shares below which there is nothing to explain."""
+_DIGITS = 9
+"""Of relative numbers; what lies behind is rounding."""
 
 Numbers = npt.NDArray[np.float64]
 
@@ -46,6 +55,19 @@ class Row:
     share: float
     equal: float
     """What it would have if clients of its kind counted alike."""
+    presence: float
+    counts: float
+    size: float
+    kind: str
+    """Of images that it has: labeled, unlabeled or both."""
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A client beside those of its kind in a round, whose mean is 1 in each number."""
+
+    client: int
+    share: float
     presence: float
     counts: float
     size: float
@@ -82,23 +104,58 @@ class Audit:
 
     def explained(self, *facts: str) -> float | None:
         """Return R² of relative shares by these facts; None if shares are equal."""
-        relative, columns = self._columns(facts)
-        return r_squared(columns, relative)
+        shares, columns = self._columns(facts)
+        return r_squared(columns, shares)
 
     def ranked(self, fact: str) -> float | None:
         """Return the rank correlation of relative shares with a fact, if there is."""
-        relative, columns = self._columns((fact,))
-        if relative.var() < _EQUAL or columns.var() < _EQUAL:
+        shares, columns = self._columns((fact,))
+        if _alike(shares) or _alike(columns):
             return None
         from scipy.stats import spearmanr  # slow to import, and only needed here
 
-        return float(spearmanr(relative, columns[:, 0]).statistic)
+        return float(spearmanr(shares, columns[:, 0]).statistic)
+
+    def rising(self, fact: str) -> bool:
+        """Tell whether clients with more of a fact have larger shares."""
+        shares, columns = self._columns((fact,))
+        return float(((shares - 1) * (columns[:, 0] - 1)).sum()) > 0
 
     def _columns(self, facts: Sequence[str]) -> tuple[Numbers, Numbers]:
-        rows = [row for row in self.rows if row.equal > 0]
-        relative = np.array([row.share / row.equal for row in rows])
-        columns = np.array([[getattr(row, fact) for fact in facts] for row in rows])
-        return relative, columns.reshape(len(rows), len(facts))
+        found = relative(self.rows)
+        shares = np.array([each.share for each in found])
+        columns = np.array([[getattr(each, fact) for fact in facts] for each in found])
+        # Equal numbers of two rounds shall be ties, whatever their last bits.
+        return shares.round(_DIGITS), columns.reshape(-1, len(facts)).round(_DIGITS)
+
+
+def relative(rows: Sequence[Row]) -> list[Relative]:
+    """Measure clients in means over those of their kind in the same round.
+
+    A share is a part of what its kind has in a round, so facts must be parts of such
+    totals too: else shares by counts would not follow counts over several rounds. Who
+    is alone of a kind has an equal share by construction, and is left out.
+    """
+    groups: dict[tuple[int, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.round, row.kind), []).append(row)
+    several = [g for g in groups.values() if len(g) > 1 and g[0].equal > 0]
+    return [each for group in several for each in _beside(group)]
+
+
+def _beside(group: Sequence[Row]) -> Iterator[Relative]:
+    means = {fact: np.mean([getattr(row, fact) for row in group]) for fact in FACTS}
+    for row in group:
+        # What nobody has, all have alike: it counts as 1, as any other such number.
+        facts = {
+            fact: float(getattr(row, fact) / mean) if mean > 0 else 1.0
+            for fact, mean in means.items()
+        }
+        yield Relative(row.client, row.share / row.equal, **facts)
+
+
+def _alike(numbers: Numbers) -> bool:
+    return not numbers.size or float(numbers.var()) < _EQUAL
 
 
 def r_squared(columns: Numbers, target: Numbers) -> float | None:
@@ -123,7 +180,7 @@ def equal_shares(updates: Sequence[Update], shares: Mapping[int, float]) -> list
 
     What each kind has together stays, so that only the weighing within it is asked.
     """
-    kinds = [(bool(u.num_labeled), bool(u.num_unlabeled)) for u in updates]
+    kinds = [kind_of(update) for update in updates]
     given = [shares.get(update.client, 0.0) for update in updates]
     return [
         sum(s for s, other in zip(given, kinds, strict=True) if other == kind)
@@ -132,15 +189,29 @@ def equal_shares(updates: Sequence[Update], shares: Mapping[int, float]) -> list
     ]
 
 
+def kind_of(update: Update) -> str:
+    """Say which images a client has: labeled, unlabeled or both."""
+    if update.num_labeled and update.num_unlabeled:
+        return "both"
+    return "labeled" if update.num_labeled else "unlabeled"
+
+
 def audit(simulation: Simulation, weights: Weights, rounds: int) -> Audit:
-    """Play rounds of the last stage from a model on, and audit its shares."""
+    """Play rounds of the last stage from a model on, and audit its shares.
+
+    So many rounds are looked at; those in which the method settles come before.
+    """
     stage = simulation.experiment.stages[-1]
     method, setup = simulation.method(stage), simulation.setup(stage)
     rows, own, equal, places = list[Row](), list[float](), list[float](), list[Place]()
     with local_engine(method, simulation.federation.clients, 1) as engine:
         seed = seed_of(simulation.experiment.seed, "audit")
         before = method.init(weights, engine.clients(), seed)
-        for done in run(method, engine, before, rounds, gate_of(simulation, method)):
+        gate, last = gate_of(simulation, method), SETTLING + rounds
+        for done in run(method, engine, before, last, gate):
+            if done.state.round <= SETTLING:
+                before = done.state
+                continue
             shares = done.state.contributions
             used = counted(done.learned, shares)
             memories = {u.client: engine.memory(u.client) for u in used}
@@ -201,6 +272,7 @@ def _rows(
             float(shown),
             float(update.num_labeled + update.num_pseudo),
             float(update.num_labeled + update.num_unlabeled),
+            kind_of(update),
         )
 
 
