@@ -61,6 +61,7 @@ def test_questions_come_first_each_with_its_finding() -> None:
         "Q5",
         "Q6",
         "Q7",
+        "Q8",
     ]
     for answer in view["answers"]:  # of several places, each is told
         parts = answer["finding"].split("; ")

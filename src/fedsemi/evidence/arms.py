@@ -95,6 +95,10 @@ ARMS: dict[str, Arm] = {
     ),
     "warm-up": Arm("Warm-up, labeled only (the paper's lower bound)", (WARM_UP,)),
     "lower": Arm("FedAvg, labeled only for all rounds", (Step("supervised", "total"),)),
+    "labels-on": Arm(
+        "FedAvg, labeled only after the warm-up",
+        (WARM_UP, Step("supervised", "rounds")),
+    ),
     "cbafed-warm-up": Arm(
         "CBAFed's warm-up (its lower bound in the paper)", (_CBAFED_WARM_UP,)
     ),

@@ -15,9 +15,10 @@ WORTH = 0.5
 """Smallest effect of interest, in points of accuracy."""
 _ENOUGH = 5
 """Seeds from which a standard deviation is more than a guess."""
-SCORES = {"accuracy": "global model", "running_mean.accuracy": "running mean"}
-"""What is tested, by what it is called; the first one decides. On some data sets
-balanced accuracy stands for accuracy."""
+GLOBAL, RUNNING = "accuracy", "running_mean.accuracy"
+SCORES = {GLOBAL: "global model", RUNNING: "running mean"}
+"""What is tested, by what it is called; the first one decides unless a question says
+otherwise. On some data sets balanced accuracy stands for accuracy."""
 HEAD = ("difference", "seeds", *SCORES.values(), "finding", f"seeds for ±{WORTH}")
 
 
@@ -31,11 +32,19 @@ class Effect:
     """Seeds at which the question is answered; before, a finding is preliminary."""
     bound: bool = False
     """Whether it is the distance to a bound."""
+    by: str = GLOBAL
+    """The score that decides."""
 
     @property
     def test(self) -> Paired | None:
         """The test by the score that decides."""
-        return self.tests["accuracy"]
+        return self.tests[self.by]
+
+    @property
+    def _second(self) -> tuple[str, Paired | None]:
+        """The other score: what it is called, and its test."""
+        other = RUNNING if self.by == GLOBAL else GLOBAL
+        return SCORES[other], self.tests.get(other)
 
     @property
     def seeds(self) -> int:
@@ -55,12 +64,12 @@ class Effect:
 
         A lead that the other score does not share says so.
         """
-        found, second = self._found, self.tests.get("running_mean.accuracy")
+        found, (name, second) = self._found, self._second
         if self.test is None or second is None or not _side(self.test):
             return found
         if _side(second) == -_side(self.test):
-            return f"{found}, the opposite by the running mean"
-        return found if _side(second) else f"{found}, not by the running mean"
+            return f"{found}, the opposite by the {name}"
+        return found if _side(second) else f"{found}, not by the {name}"
 
     @property
     def _found(self) -> str:
@@ -79,11 +88,11 @@ class Effect:
         if self.test is None:
             return f"{self.what}: not run yet ({self.progress})."
         text = f"{self.what}: {points(self.test, self.progress)}, {self._found}"
-        second = self.tests.get("running_mean.accuracy")
+        name, second = self._second
         if second is None:
             return f"{text}."
         other = f"{points(second)}, {_finding(second, self.planned)}"
-        return f"{text}; by the running mean {other}."
+        return f"{text}; by the {name} {other}."
 
     @property
     def outlook(self) -> str:
@@ -103,8 +112,8 @@ class Effect:
         """Write what it is, both scores and the number of seeds in a line."""
         if self.test is None:
             return f"{self.what}: not run"
-        second = self.tests.get("running_mean.accuracy")
-        other = "" if second is None else f"; running mean {short(second)}"
+        name, second = self._second
+        other = "" if second is None else f"; {name} {short(second)}"
         return f"{self.what}: {short(self.test)}{other}; {self.progress}"
 
     @property
@@ -117,14 +126,19 @@ class Effect:
 
 
 def effect_of(
-    evidence: Evidence, what: str, ours: Setting, other: Setting, planned: int
+    evidence: Evidence,
+    what: str,
+    ours: Setting,
+    other: Setting,
+    planned: int,
+    by: str = GLOBAL,
 ) -> Effect:
     """Compare two settings by both scores."""
     tests = {
         score: evidence.paired(ours, other, measured(score, ours.dataset))
         for score in SCORES
     }
-    return Effect(what, tests, planned, other.arm in BOUNDS)
+    return Effect(what, tests, planned, other.arm in BOUNDS, by)
 
 
 def measured(score: str, dataset: str) -> str:

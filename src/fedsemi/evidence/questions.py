@@ -144,6 +144,15 @@ def _tuned() -> Artifact:
     )
 
 
+def _beyond_averaging() -> Artifact:
+    """Q8: equal shares against labels alone, after the same warm-up."""
+    arms = ("labels-on", "uniform")
+    cells = [*_cells("mnist", arms, **MAIN)]
+    cells += [c for name in ("svhn", "isic18", "cifar100") for c in _cells(name, arms)]
+    title = "Do unlabeled sites bring more than averaging the model does?"
+    return Artifact("q8", title, tuple(cells))
+
+
 _ALL = (
     _weights(
         "q1",
@@ -168,5 +177,6 @@ _ALL = (
     _worth(),
     _rules(),
     _tuned(),
+    _beyond_averaging(),
 )
 QUESTIONS: dict[str, Artifact] = {each.name: each for each in _ALL}

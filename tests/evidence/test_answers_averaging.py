@@ -1,0 +1,34 @@
+"""Q8, worked by hand."""
+
+from __future__ import annotations
+
+from tests.evidence.by_hand import answer, evidence_of, svhn
+
+from fedsemi.evidence.catalogue import setting
+from fedsemi.evidence.jobs import job_of
+from fedsemi.evidence.profiles import Profile
+
+
+def test_the_running_mean_decides_what_unlabeled_sites_bring(medium: Profile) -> None:
+    scores = svhn(uniform=[0.80, 0.81, 0.82], labels_on=[0.70, 0.71, 0.72])
+    evidence = evidence_of(medium, scores)
+    for record in evidence.found(setting("svhn", "labels-on")).values():
+        tests = record["rounds"]  # averaged it is as good: 0.1 more
+        tests["running_mean.accuracy"] = [a + 0.1 for a in tests["accuracy"]]
+    found = answer("q8", evidence)
+    assert found.finding.startswith("SVHN: no effect worth having so far; MNIST: not")
+    first = "Uniform − labels only, SVHN: "
+    assert found.text[0].startswith(f"{first}+0.00 points") or found.text[0].startswith(
+        f"{first}−0.00 points"
+    )
+    assert "by the global model +10.00 points" in found.text[0]
+
+
+def test_labels_only_go_on_from_the_warm_up_that_methods_have(medium: Profile) -> None:
+    equal, labels = (
+        job_of(setting("svhn", arm), 1, medium) for arm in ("uniform", "labels-on")
+    )
+    assert labels.warm_up is not None and equal.warm_up is not None
+    assert labels.warm_up.sha256 == equal.warm_up.sha256
+    rounds = [stage.rounds for stage in labels.experiment.stages]
+    assert rounds == [stage.rounds for stage in equal.experiment.stages]
