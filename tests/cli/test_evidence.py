@@ -127,7 +127,7 @@ def test_methods_are_compared_on_a_config_of_ones_own(tmp_path: Path) -> None:
     text = (tmp_path / "out" / "compare.md").read_text()
     # Three methods and the warm-up, which they share; three scores of each.
     assert text.count("(1 seed, mine)") == 12
-    assert "measured from the end of the warm-up" in text and "Guard off" in text
+    assert "from the last tests of the warm-up" in text and "Guard off" in text
     assert " paper |" not in text, "of which there is no number here"
     rows = [line.split()[:1] for line in result.output.splitlines()]
     assert all([name] in rows for name in ("lower", "uniform-semi", "semianagg"))
