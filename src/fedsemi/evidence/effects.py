@@ -56,7 +56,7 @@ class Effect:
         """Say how many seeds there are, and of how many if some are missing."""
         if self.seeds < self.planned:
             return f"{self.seeds} of {self.planned} seeds so far"
-        return f"{self.seeds} seeds"
+        return f"{self.seeds} seed{'' if self.seeds == 1 else 's'}"
 
     @property
     def finding(self) -> str:
@@ -110,8 +110,7 @@ class Effect:
     @property
     def brief(self) -> str:
         """Write what it is, both scores and the number of seeds in a line."""
-        if self.test is None:
-            return f"{self.what}: not run"
+        assert self.test is not None, f"{self.what} was not run"
         name, second = self._second
         other = "" if second is None else f"; {name} {short(second)}"
         return f"{self.what}: {short(self.test)}{other}; {self.progress}"

@@ -60,7 +60,7 @@ def _answer(answer: Answer, grid: Grid, evidence: Evidence) -> View:
         "name": name_of(answer),
         "question": answer.question,
         "finding": answer.finding,
-        "brief": [each.brief for each in answer.deciding],
+        "brief": [each.brief for each in answer.deciding if each.test is not None],
         "text": " ".join(answer.text),
         "head": answer.head,
         "rows": answer.rows,
