@@ -40,6 +40,18 @@ def test_bounds_come_first_then_methods_by_their_accuracy(evidence: Evidence) ->
     assert list(rows(evidence)) == ["lower", "sage", "uniform", "semianagg"]
 
 
+def test_who_has_fewer_seeds_comes_last_however_good_these_are(
+    medium: Profile,
+) -> None:
+    scores = {
+        LAC.setting("sage"): [ran(0.9)],
+        LAC.setting("uniform"): [ran(0.8), ran(0.6)],
+        LAC.setting("semianagg"): [ran(0.81), ran(0.62)],
+    }
+    found = [row.arm for row in standing(LAC, evidence_of(medium, scores)).rows]
+    assert found == ["lower", "semianagg", "uniform", "sage"]
+
+
 def test_differences_to_the_reference_are_paired_by_seed(evidence: Evidence) -> None:
     found = rows(evidence)
     assert found["uniform"].against is None

@@ -42,7 +42,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Standing:
-    """A benchmark with its records: methods by their accuracy, bounds first."""
+    """A benchmark with its records: bounds first, then methods by their accuracy."""
 
     benchmark: Benchmark
     rows: tuple[Row, ...]
@@ -66,7 +66,8 @@ def standing(benchmark: Benchmark, evidence: Evidence) -> Standing:
         _row(benchmark, arm, evidence, places.get(title_of(arm)))
         for arm in benchmark.arms
     ]
-    rows.sort(key=_order)
+    most = max((row.accuracy.n for row in rows if row.accuracy), default=0)
+    rows.sort(key=lambda row: _order(row, most))
     return Standing(benchmark, tuple(rows), ranks)
 
 
@@ -91,8 +92,11 @@ def _row(benchmark: Benchmark, arm: str, evidence: Evidence, rank: float | None)
     )
 
 
-def _order(row: Row) -> tuple[bool, float]:
-    return not row.bound, -(row.accuracy.mean if row.accuracy else -1.0)
+def _order(row: Row, most: int) -> tuple[bool, bool, float]:
+    """Put bounds first; last those with fewer seeds, since seeds differ in level."""
+    if row.accuracy is None:
+        return not row.bound, True, 1.0
+    return not row.bound, row.accuracy.n < most, -row.accuracy.mean
 
 
 def _spread(evidence: Evidence, setting: Setting, metric: str) -> Spread | None:
