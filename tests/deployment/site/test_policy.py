@@ -197,6 +197,29 @@ def test_every_statistic_of_our_methods_is_a_named_one(name, honest):
     assert set(plan.method(experiment.stages[0]).statistics) <= set(STATISTICS)
 
 
+def test_what_an_agreed_plug_in_declares_is_sent_unless_statistics_are_listed(
+    honest, tmp_path, monkeypatch
+):
+    (tmp_path / "telling.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from fedsemi.methods.fedavg import UniformSemi\n"
+        "@dataclass(frozen=True)\n"
+        "class Telling(UniformSemi):\n"
+        '    """Tell one number more."""\n'
+        '    statistics = ("entropy",)\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    content = honest.experiment.model_dump(mode="json")
+    content["stages"] = [{"method": "telling:Telling", "rounds": 1}]
+    plan = Blueprint(
+        make_experiment(content), honest.model, honest.views, honest.class_names
+    )
+    assert list(read_policy(tmp_path).refused_statistics(plan)) == []
+    (tmp_path / POLICY).write_text('[answers]\nstatistics = ["diversity"]\n')
+    (refused,) = read_policy(tmp_path).refused_statistics(plan)
+    assert refused.rule == "answers.statistics" and "sends entropy" in refused.why
+
+
 NOISE = {"noise_multiplier": 2.0, "statistics_noise": 4.0, "clip": 0.1}
 PUBLIC = '[budget]\nepsilon = {}\nagainst = "public"\n'
 

@@ -49,7 +49,8 @@ class Answers(_Rules):
     methods: list[str] = Field(default_factory=lambda: sorted(METHODS.own))
     """Methods that this site takes part in."""
     statistics: list[str] = Field(default_factory=lambda: list(STATISTICS))
-    """What a method may be sent beside the model and counts; [] for nothing."""
+    """What a method may be sent beside the model and counts; [] for nothing. Left out:
+    all that fedsemi's own methods send, and what an agreed plug-in declares."""
     plugins: list[str] | Literal["agreed"] = "agreed"
     """Code from outside fedsemi that may run here, as module:Name; "agreed" leaves it
     to `fedsemi agree --allow`, plan by plan."""
@@ -143,7 +144,10 @@ class Policy:
 
     def refused_statistics(self, blueprint: Blueprint) -> Iterator[Refused]:
         """The same for what methods send, which are built to know it."""
+        listed = "statistics" in self.rules.answers.model_fields_set
         for i, stage in enumerate(blueprint.experiment.stages):
+            if stage.method not in METHODS.own and not listed:
+                continue  # the site's owner has named its code, and read what it sends
             for name in innermost(blueprint.method(stage)).statistics:
                 if name not in self.rules.answers.statistics:
                     why = f"stages.{i}, {stage.method}, sends {name}"
