@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from statistics import fmean
 
 from fedsemi.evidence.answer import Answer, of_effects
@@ -35,14 +36,9 @@ def rules(evidence: Evidence) -> Answer:
                 deciding[each.what] = each
         more.append(_on_svhn(evidence, arm))
     if evidence.source.name == CHOOSING:
-        return of_effects(
-            "q6",
-            question,
-            deciding,
-            [],
-            "Rules − SemiAnAgg and − uniform",
-            [_choice(evidence)],
-        )
+        title, choice = "Rules − SemiAnAgg and − uniform", _choice(evidence)
+        found = of_effects("q6", question, deciding, [], title)
+        return replace(found, finding="a choice, no finding", text=(choice,))
     title = "The chosen rule − SemiAnAgg and − uniform"
     return of_effects("q6", question, deciding, more, title)
 
@@ -88,9 +84,10 @@ def _choice(evidence: Evidence) -> str:
     }
     told = "; ".join(f"{ARMS[arm].title} {level:.2f}" for arm, level in levels.items())
     seeds = f"{len(shared)} seed{'s' if len(shared) > 1 else ''}"
+    early = "" if len(shared) >= evidence.seeds else ", if it ended here"
     return (
         f"Means of both cells over {seeds}: {told}. Chosen by the rule that was "
-        f"written down: {ARMS[chosen(levels)].title}."
+        f"written down{early}: {ARMS[chosen(levels)].title}."
     )
 
 
