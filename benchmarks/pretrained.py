@@ -2,24 +2,27 @@
 
 `python -m benchmarks.pretrained RECORDS --data-dir DATA --seeds 1,2,3` runs the arms of
 `configs/pretrained/isic18-96.toml`, or of another with `--config`, that RECORDS lacks
-and adds a line for each. Not a part of `python -m benchmarks`: it measures learning,
-not speed.
+and adds a line for each; the page is written from `benchmarks/pretrained.jsonl`. Not a
+part of `python -m benchmarks`: it measures learning, not speed.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common import ROOT
+from benchmarks.numbers import add_record, read_records, write_into
 from fedsemi.config.experiment import load_config
 from fedsemi.simulation.build import build
 from fedsemi.simulation.run import run_simulation
 
+RECORDS = ROOT / "benchmarks" / "pretrained.jsonl"
+PAGE = ROOT / "docs" / "pretrained.md"
 CONFIGS = Path(str(files("fedsemi"))) / "configs" / "pretrained"
 LEARNER = 'learner={selection="fixmatch",cutoff=0.95}'
 BALANCED = 'learner={selection="fixmatch",cutoff=0.8,loss="balanced-softmax"}'
@@ -89,10 +92,6 @@ def run_arm(
     }
 
 
-def read_records(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
 def tables(records: Sequence[Mapping[str, Any]]) -> str:
     """Lay the records out, a table for each config and its settings."""
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
@@ -143,16 +142,17 @@ def main() -> None:
     parser.add_argument("--arms", default=",".join(ARMS))
     parser.add_argument("--set", action="append", default=[])
     given = parser.parse_args()
-    known = read_records(given.records) if given.records.exists() else []
+    known = read_records(given.records)
     done = {(r["config"], r["arm"], r["seed"], *r["set"]) for r in known}
     for seed in map(int, given.seeds.split(",")):
         for arm in given.arms.split(","):
             if (given.config, arm, seed, *given.set) in done:
                 continue
             record = run_arm(given.config, arm, seed, given.set, given.data_dir)
-            with given.records.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
+            add_record(given.records, record)
             print(record, flush=True)
+    if given.records.resolve() == RECORDS:
+        write_into(PAGE, tables(read_records(RECORDS)))
 
 
 if __name__ == "__main__":

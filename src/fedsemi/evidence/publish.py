@@ -38,10 +38,11 @@ from fedsemi.evidence.render import (
 )
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.standing import Standing, standing
+from fedsemi.evidence.valued import FOLDER, worth_table
 from fedsemi.storage import make_folder, write_whole
 
 PROFILE = "medium"
-PAGES = ("README.md", "docs/results.md")
+PAGES = ("README.md", "docs/results.md", "docs/seeing.md")
 FIELD = "docs/benchmark.md"
 """The page of the field: benchmarks under cards, and audits of weights."""
 _OWN_PARTS = ("q3-dose", "q4-held-out")
@@ -57,7 +58,9 @@ def publish(root: Path) -> None:
     everything = [*QUESTIONS.values(), *CATALOGUE.values()]
     folder = root / "results" / PROFILE
     write_all(folder, everything, evidence, root / "results" / "index.html")
-    parts = parts_of(evidence, choosing) | {"demo": partial(sentence, root / RECORD)}
+    parts = parts_of(evidence, choosing)
+    parts["demo"] = partial(sentence, root / RECORD)
+    parts["worth"] = partial(worth_table, root / FOLDER)
     for name in PAGES:
         page = root / name
         text = fill(page.read_text("utf-8"), parts)

@@ -1,0 +1,48 @@
+"""What clients were worth at the end, from the records of `fedsemi value`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fedsemi.evidence.jobs import job_of
+from fedsemi.evidence.profiles import Profile
+from fedsemi.evidence.questions import QUESTIONS
+from fedsemi.evidence.valued import FOLDER, worth_table
+
+ROOT = Path(__file__).parents[2]
+
+
+def write(folder: Path, seed: int, **rhos: float | None) -> None:
+    correlations: list[dict[str, Any]] = [
+        {"a": "Contribution", "b": name.replace("_", " "), "clients": 9, "rho": rho}
+        for name, rho in rhos.items()
+    ]
+    text = json.dumps({"correlations": correlations})
+    (folder / f"{seed}.json").write_text(text)
+
+
+def test_correlations_are_averaged_over_seeds_with_an_interval(tmp_path: Path) -> None:
+    write(tmp_path, 1, Shapley_value=0.5, Data_size=0.1)
+    write(tmp_path, 2, Shapley_value=0.7, Data_size=None)
+    rows = worth_table(tmp_path).splitlines()
+    # Half-width: t of one degree of freedom, 12.706, times 0.1414 / √2.
+    assert rows[2] == (
+        "| Contribution – Shapley value | +0.60 | −0.67 to +1.87 | +0.50, +0.70 |"
+    )
+    assert rows[3] == "| Contribution – Data size | +0.10 | – | +0.10 |"
+    assert rows[-1] == "2 seeds, 9 unlabeled sites each."
+
+
+def test_a_folder_without_records_says_so(tmp_path: Path) -> None:
+    assert worth_table(tmp_path) == "Not run yet."
+
+
+def test_what_was_valued_are_the_models_of_q5(medium: Profile) -> None:
+    whole = QUESTIONS["q5"].settings[0]
+    for path in (ROOT / FOLDER).glob("*.json"):
+        key = job_of(whole, int(path.stem), medium).key
+        run = ROOT / "results" / "medium" / "runs" / f"{key}.json"
+        expected = json.loads(run.read_text())["model_sha256"]
+        assert json.loads(path.read_text())["model_sha256"] == expected
