@@ -14,12 +14,29 @@ from fedsemi.evidence.valued import FOLDER, worth_table
 ROOT = Path(__file__).parents[2]
 
 
+def measure(name: str, *values: float | None) -> dict[str, Any]:
+    """Value clients 0 to 2, of whom client 0 alone has labels."""
+    return {
+        "name": name,
+        "values": [
+            {"client": client, "value": value}
+            for client, value in enumerate(values)
+            if value is not None
+        ],
+    }
+
+
 def write(folder: Path, seed: int, **rhos: float | None) -> None:
     correlations: list[dict[str, Any]] = [
         {"a": "Contribution", "b": name.replace("_", " "), "clients": 9, "rho": rho}
         for name, rho in rhos.items()
     ]
-    text = json.dumps({"correlations": correlations})
+    measures = [
+        measure("Contribution", 0.5, 0.1, 0.3),
+        measure("Data size", 9, 9, 5),
+        measure("Shapley value", None, 0.1, 0.2 * seed - 0.2),
+    ]
+    text = json.dumps({"correlations": correlations, "measures": measures})
     (folder / f"{seed}.json").write_text(text)
 
 
@@ -32,7 +49,11 @@ def test_correlations_are_averaged_over_seeds_with_an_interval(tmp_path: Path) -
         "| Contribution – Shapley value | +0.60 | −0.67 to +1.87 | +0.50, +0.70 |"
     )
     assert rows[3] == "| Contribution – Data size | +0.10 | – | +0.10 |"
-    assert rows[-1] == "2 seeds, 9 unlabeled sites each."
+    # Client 2 has the larger share of both, and is worth less with the first seed.
+    assert rows[-1] == (
+        "2 seeds, 9 unlabeled sites each. How often the unlabeled site with the "
+        "largest share is worth most, of 2: Shapley value 1."
+    )
 
 
 def test_a_folder_without_records_says_so(tmp_path: Path) -> None:

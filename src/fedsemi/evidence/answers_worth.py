@@ -65,7 +65,8 @@ def worth(evidence: Evidence) -> Answer:
         tuple(_rows(list(every.values()))),
         "Spearman's correlation over nine sites in each seed, then a mean over seeds "
         "with a 95 % interval by Student's t. What is lost is noisy: each entry is the "
-        "difference of two runs.",
+        "difference of two runs. What an answer is worth at the end of training, by "
+        "Shapley values too, is in docs/seeing.md.",
         tuple(_plot(tests, every)) if seeds else (),
     )
 

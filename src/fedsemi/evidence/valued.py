@@ -15,6 +15,8 @@ from fedsemi.evidence.stats import paired
 from fedsemi.runs.folder import read_json
 
 FOLDER = Path("results/worth")
+_GIVEN = ("Data size",)
+"""Measures that no run decides."""
 
 
 def worth_table(folder: Path) -> str:
@@ -27,7 +29,30 @@ def worth_table(folder: Path) -> str:
     head = ("rank correlation of", "mean", "95 % interval", "by seed")
     seeds = "one seed" if len(records) == 1 else f"{len(records)} seeds"
     about = f"{seeds}, {records[0]['correlations'][0]['clients']} unlabeled sites each."
-    return f"{markdown_table(head, rows)}\n\n{about}"
+    return f"{markdown_table(head, rows)}\n\n{about} {_first(records)}"
+
+
+def _first(records: Sequence[Mapping[str, Any]]) -> str:
+    """Say how often the site with the largest share is worth most."""
+    times: dict[str, int] = {}
+    for record in records:
+        values = {
+            each["name"]: {worth["client"]: worth["value"] for worth in each["values"]}
+            for each in record["measures"]
+            if each["name"] not in _GIVEN
+        }
+        shares = values.pop("Contribution")
+        # Who alone has labels is never left out, so that not all measures have it.
+        common = set(shares).intersection(*values.values())
+        largest = max(common, key=lambda client: shares[client])
+        for name, worths in values.items():
+            best = max(common, key=lambda client: worths[client])
+            times[name] = times.get(name, 0) + (best == largest)
+    counted = ", ".join(f"{name} {count}" for name, count in times.items())
+    return (
+        "How often the unlabeled site with the largest share is worth most, of "
+        f"{len(records)}: {counted}."
+    )
 
 
 def _rhos(records: Sequence[Mapping[str, Any]], a: str, b: str) -> list[float]:
