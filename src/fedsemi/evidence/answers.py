@@ -10,6 +10,7 @@ from functools import partial
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers_averaging import beyond_averaging
+from fedsemi.evidence.answers_confirmed import confirmed
 from fedsemi.evidence.answers_dose import dose
 from fedsemi.evidence.answers_held_out import by_held_out
 from fedsemi.evidence.answers_rare import when
@@ -33,6 +34,7 @@ _ASKED: dict[str, Callable[[Evidence], Answer]] = {
     "q4-held-out": by_held_out,
     "q5": worth,
     "q6": rules,
+    "q6-confirm": confirmed,
     "q7": tuned,
     "q8": beyond_averaging,
 }

@@ -20,6 +20,9 @@ MAIN: dict[str, object] = {"rare.holders": 1, "rare.labeled_size": 200}
 RULES = ("class-mass", "presence-floor", "class-mass-floor", "presence-double")
 """Those that may be chosen instead of Eq. 4, simpler ones first."""
 
+CHOSEN = "class-mass"
+"""The one that was chosen by Q6's rule; a test chooses it again from the records."""
+
 CHOOSING = "choosing"
 """The profile whose seeds settings are chosen with, by which nothing is judged."""
 
@@ -135,6 +138,16 @@ def _rules() -> Artifact:
     )
 
 
+def _confirmed() -> Artifact:
+    """The rest of Q6: the rule that was chosen, on partitions that chose nothing."""
+    arms = ("uniform", "semianagg", CHOSEN)
+    places = [MAIN | {"rare.holders": holders} for holders in (1, 2)]
+    cells = [cell for place in places for cell in _cells("mnist", arms, **place)]
+    cells += [cell for dataset in ("svhn", "isic18") for cell in _cells(dataset, arms)]
+    title = "Does the rule that was chosen beat equal shares and Eq. 4?"
+    return Artifact("q6-confirm", title, tuple(cells))
+
+
 def _tuned() -> Artifact:
     """Q7, from which settings of published methods are chosen, as Q6."""
     arms = ("lower", *(arm for arms in TRIED.values() for arm in arms))
@@ -176,6 +189,7 @@ _ALL = (
     _held_out(),
     _worth(),
     _rules(),
+    _confirmed(),
     _tuned(),
     _beyond_averaging(),
 )
