@@ -1,14 +1,20 @@
-"""Rules are compared with Eq. 4 and equal shares, those that were run."""
+"""A rule is chosen as it was written down."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.evidence.by_hand import Scores, answer, evidence_of
 
+from fedsemi.evidence.answers_rules import chosen, levels_of
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.profiles import Profile, read_profile
-from fedsemi.evidence.questions import MAIN
+from fedsemi.evidence.questions import CHOOSING, CHOSEN, MAIN
+from fedsemi.evidence.records import read_records
+from fedsemi.evidence.results import Evidence
 
+ROOT = Path(__file__).parents[2]
 TWO = MAIN | {"rare.holders": 2}
 
 
@@ -21,34 +27,18 @@ def both(**scores: list[float]) -> Scores:
     }
 
 
-def test_a_rule_that_beats_eq_4_in_every_seed_is_told_with_its_lead(
-    medium: Profile,
-) -> None:
-    scores = both(
-        semianagg=[0.80, 0.82, 0.84],
-        uniform=[0.78, 0.80, 0.82],
-        class_mass=[0.83, 0.85, 0.87],
-    )
-    found = answer("q6", evidence_of(medium, scores))
-    assert found.text[0].startswith("Class mass − SemiAnAgg, 1 holder: +3.00 points")
-    shown = [row[0] for row in found.rows]
-    assert shown == [
-        "Class mass − SemiAnAgg, 1 holder",
-        "Class mass − SemiAnAgg, 2 holders",
-        "Class mass − uniform, 1 holder",
-        "Class mass − uniform, 2 holders",
-    ]
-    assert "Presence" not in found.finding
+def test_what_was_chosen_is_what_the_records_of_choosing_choose() -> None:
+    source = read_profile(CHOOSING, [])
+    records = read_records(ROOT / "results" / CHOOSING)
+    levels, seeds = levels_of(Evidence(source, source.seeds, records))
+    assert seeds == source.seeds == 5
+    assert chosen(levels) == CHOSEN
 
 
-def test_a_rule_that_was_run_for_another_question_is_not_judged(
-    medium: Profile,
-) -> None:
-    scores = both(semianagg=[0.8], uniform=[0.78])
-    scores[setting("mnist", "presence-double", **MAIN)] = [0.9]
-    found = answer("q6", evidence_of(medium, scores))
-    assert found.finding == "not run" and not found.rows
-    assert found.text == ("No rule has been chosen yet, so none is judged.",)
+def test_nothing_is_chosen_by_what_judges(medium: Profile) -> None:
+    found = answer("q6", evidence_of(medium, both(uniform=[0.78])))
+    assert found.finding == "a choice, not run here" and not found.rows
+    assert found.text == ("Class mass was chosen, with the profile `choosing`.",)
 
 
 def test_a_choice_takes_the_simplest_rule_within_three_tenths_of_the_best() -> None:

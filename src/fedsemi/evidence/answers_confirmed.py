@@ -1,4 +1,4 @@
-"""The rest of Q6: is the rule that was chosen better on partitions that chose nothing?"""
+"""The rest of Q6: is the chosen rule better on partitions that chose nothing?"""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def _verdict(gains: Sequence[Effect], losses: Sequence[Effect]) -> str:
     missing = [each for each in (*gains, *losses) if each.seeds < each.planned]
     failed = [each.what for each in gains if not _above(each)]
     failed += [each.what for each in losses if _below(each)]
+    if not any(each.seeds for each in (*gains, *losses)):
+        return "not run"
     if missing:
-        return (
-            f"not judged before all seeds are there, {len(missing)} of "
-            f"{len(gains) + len(losses)} differences lack some"
-        )
+        every = len(gains) + len(losses)
+        return f"not judged yet, {len(missing)} of {every} differences lack seeds"
     if failed:
         return f"not recommended, because of {'; '.join(failed)}"
     return RECOMMENDED

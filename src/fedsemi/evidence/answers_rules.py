@@ -1,4 +1,4 @@
-"""Q6: rules that a few wrong pseudo-labels do not move, against Eq. 4 and uniform."""
+"""Q6: choose among rules that a few wrong pseudo-labels do not move."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from fedsemi.evidence.answer import Answer, of_effects
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Setting, setting
 from fedsemi.evidence.effects import HEAD, Effect, effect_of
-from fedsemi.evidence.questions import CHOOSING, MAIN, QUESTIONS, RULES
+from fedsemi.evidence.questions import CHOOSING, CHOSEN, MAIN, QUESTIONS, RULES
 from fedsemi.evidence.results import Evidence
 
-_SEEDS, _SVHN_SEEDS = 10, 5
 _HOLDERS = (1, 2)
 _NEAR = 0.3
 """Points within which the simplest rule is taken."""
@@ -21,26 +20,20 @@ _OTHERS = {"semianagg": "SemiAnAgg", "uniform": "uniform"}
 
 
 def rules(evidence: Evidence) -> Answer:
-    """Choose a rule, or judge the one that was chosen, by the profile."""
+    """Choose a rule, with the seeds that are for choosing."""
     question = QUESTIONS["q6"].title
-    # One with a single cell was run for another question.
-    ran = [arm for arm in RULES if all(map(evidence.found, _cells(arm).values()))]
-    if not ran:
-        missing = "No rule has been chosen yet, so none is judged."
-        return Answer("q6", question, "not run", (missing,), HEAD, (), "")
-    deciding, more = {}, []
-    for arm in ran:
+    if evidence.source.name != CHOOSING:
+        text = f"{ARMS[CHOSEN].title} was chosen, with the profile `{CHOOSING}`."
+        return Answer("q6", question, "a choice, not run here", (text,), HEAD, (), "")
+    effects = {}
+    for arm in RULES:
         for other in _OTHERS:
             for holders in _HOLDERS:
                 each = _effect(evidence, arm, other, holders)
-                deciding[each.what] = each
-        more.append(_on_svhn(evidence, arm))
-    if evidence.source.name == CHOOSING:
-        title, choice = "Rules − SemiAnAgg and − uniform", _choice(evidence)
-        found = of_effects("q6", question, deciding, [], title)
-        return replace(found, finding="a choice, no finding", text=(choice,))
-    title = "The chosen rule − SemiAnAgg and − uniform"
-    return of_effects("q6", question, deciding, more, title)
+                effects[each.what] = each
+    title = "Rules − SemiAnAgg and − uniform"
+    found = of_effects("q6", question, effects, [], title)
+    return replace(found, finding="a choice, no finding", text=(_choice(evidence),))
 
 
 def _cells(arm: str) -> dict[int, Setting]:
@@ -57,18 +50,26 @@ def _effect(evidence: Evidence, arm: str, other: str, holders: int) -> Effect:
         f"{ARMS[arm].title} − {_OTHERS[other]}, {where}",
         _cells(arm)[holders],
         _cells(other)[holders],
-        evidence.seeds if evidence.source.name == CHOOSING else _SEEDS,
+        evidence.seeds,
     )
-
-
-def _on_svhn(evidence: Evidence, arm: str) -> Effect:
-    ours, other = setting("svhn", arm), setting("svhn", "uniform")
-    what = f"{ARMS[arm].title} − uniform, SVHN"
-    return effect_of(evidence, what, ours, other, _SVHN_SEEDS)
 
 
 def _choice(evidence: Evidence) -> str:
     """Choose by the mean of both cells, on the seeds that all arms have there."""
+    levels, seeds = levels_of(evidence)
+    if not seeds:
+        return "No seed has all arms in both cells yet, so nothing is chosen."
+    told = "; ".join(f"{ARMS[arm].title} {level:.2f}" for arm, level in levels.items())
+    early = "" if seeds >= evidence.seeds else ", if it ended here"
+    return (
+        f"Means of both cells over {seeds} seed{'s' if seeds > 1 else ''}: {told}. "
+        f"Chosen by the rule that was written down{early}: "
+        f"{ARMS[chosen(levels)].title}."
+    )
+
+
+def levels_of(evidence: Evidence) -> tuple[dict[str, float], int]:
+    """Return the mean score of each arm, and over how many seeds it is."""
     arms = dict.fromkeys(each.arm for each in QUESTIONS["q6"].settings)
     scores = {
         (arm, holders): evidence.scores(cell, "accuracy")
@@ -77,18 +78,11 @@ def _choice(evidence: Evidence) -> str:
     }
     shared = set.intersection(*(set(found) for found in scores.values()))
     if not shared:
-        return "No seed has all arms in both cells yet, so nothing is chosen."
-    levels = {
+        return {}, 0
+    return {
         arm: fmean(scores[arm, h][seed] for h in _HOLDERS for seed in shared)
         for arm in arms
-    }
-    told = "; ".join(f"{ARMS[arm].title} {level:.2f}" for arm, level in levels.items())
-    seeds = f"{len(shared)} seed{'s' if len(shared) > 1 else ''}"
-    early = "" if len(shared) >= evidence.seeds else ", if it ended here"
-    return (
-        f"Means of both cells over {seeds}: {told}. Chosen by the rule that was "
-        f"written down{early}: {ARMS[chosen(levels)].title}."
-    )
+    }, len(shared)
 
 
 def chosen(levels: Mapping[str, float]) -> str:

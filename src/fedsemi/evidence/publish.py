@@ -45,7 +45,7 @@ PROFILE = "medium"
 PAGES = ("README.md", "docs/results.md", "docs/seeing.md")
 FIELD = "docs/benchmark.md"
 """The page of the field: benchmarks under cards, and audits of weights."""
-_OWN_PARTS = ("q3-dose", "q4-held-out")
+_OWN_PARTS = ("q3-dose", "q4-held-out", "q6")
 """Parts of a question that its one line leaves out."""
 _BLOCK = re.compile(
     r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL
