@@ -8,9 +8,9 @@ from dataclasses import replace
 from fedsemi.evidence.answer import Answer, of_effects
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import setting
-from fedsemi.evidence.effects import WORTH, Effect, effect_of
+from fedsemi.evidence.effects import HEAD, WORTH, Effect, effect_of
 from fedsemi.evidence.layout import titled
-from fedsemi.evidence.questions import CHOSEN, MAIN, QUESTIONS
+from fedsemi.evidence.questions import CHOOSING, CHOSEN, MAIN, QUESTIONS
 from fedsemi.evidence.results import Evidence
 
 _SEEDS = {"mnist": 10, "svhn": 5, "isic18": 5}
@@ -20,6 +20,10 @@ RECOMMENDED = "recommended"
 
 def confirmed(evidence: Evidence) -> Answer:
     """Judge the rule by what was written down: gains on MNIST, no loss elsewhere."""
+    question = QUESTIONS["q6-confirm"].title
+    if evidence.source.name == CHOOSING:
+        text = "What chose the rule does not judge it."
+        return Answer("q6-confirm", question, "not run", (text,), HEAD, (), "")
     gains = [
         _effect(evidence, "mnist", other, holders)
         for other in _OTHERS
@@ -28,12 +32,14 @@ def confirmed(evidence: Evidence) -> Answer:
     losses = [_effect(evidence, dataset, "uniform") for dataset in ("svhn", "isic18")]
     more = [_effect(evidence, dataset, "semianagg") for dataset in ("svhn", "isic18")]
     deciding = {each.what: each for each in (*gains, *losses)}
-    question = QUESTIONS["q6-confirm"].title
     title = f"{ARMS[CHOSEN].title}, which was chosen, − others"
     found = of_effects("q6-confirm", question, deciding, more, title)
-    verdict = _verdict(gains, losses)
-    told = f"{ARMS[CHOSEN].title}: {verdict}."
-    return replace(found, finding=verdict, text=(told, *found.text))
+    told = (
+        f"{ARMS[CHOSEN].title} was chosen. To be recommended it had to beat equal "
+        "shares and SemiAnAgg on MNIST in both cells, and to lose to equal shares "
+        f"by more than {WORTH} points neither on SVHN nor on ISIC-18."
+    )
+    return replace(found, finding=_verdict(gains, losses), text=(told, *found.text))
 
 
 def _effect(
@@ -51,18 +57,20 @@ def _effect(
 def _verdict(gains: Sequence[Effect], losses: Sequence[Effect]) -> str:
     """Say whether the rule is recommended, or what is missing, or what speaks against.
 
-    A loss speaks against it if the whole interval does; a wide one says little.
+    One difference that is complete is enough to speak against it. A loss does if its
+    whole interval is one; a wide one says little.
     """
-    missing = [each for each in (*gains, *losses) if each.seeds < each.planned]
-    failed = [each.what for each in gains if not _above(each)]
-    failed += [each.what for each in losses if _below(each)]
-    if not any(each.seeds for each in (*gains, *losses)):
+    every = (*gains, *losses)
+    if not any(each.seeds for each in every):
         return "not run"
+    missing = [each for each in every if each.seeds < each.planned]
+    failed = [each for each in gains if not _above(each)]
+    failed += [each for each in losses if _below(each)]
+    if against := [each.what for each in failed if each not in missing]:
+        rest = ", whatever the missing seeds say" if missing else ""
+        return f"not recommended{rest}, because of {'; '.join(against)}"
     if missing:
-        every = len(gains) + len(losses)
-        return f"not judged yet, {len(missing)} of {every} differences lack seeds"
-    if failed:
-        return f"not recommended, because of {'; '.join(failed)}"
+        return f"not judged yet, {len(missing)} of {len(every)} differences lack seeds"
     return RECOMMENDED
 
 
