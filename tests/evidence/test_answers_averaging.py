@@ -17,11 +17,11 @@ def test_the_running_mean_decides_what_unlabeled_sites_bring(medium: Profile) ->
         tests["running_mean.accuracy"] = [a + 0.1 for a in tests["accuracy"]]
     found = answer("q8", evidence)
     assert found.finding.startswith("SVHN: no effect worth having so far; MNIST: not")
-    first = "Uniform − labels only, SVHN: "
-    assert found.text[0].startswith(f"{first}+0.00 points") or found.text[0].startswith(
-        f"{first}−0.00 points"
-    )
-    assert "by the global model +10.00 points" in found.text[0]
+    what, seeds, by_global, by_running, *_ = found.rows[0]
+    assert (what, seeds) == ("Uniform − labels only, SVHN", "3 of 5 seeds so far")
+    assert by_global == "+10.00 (+10.00 to +10.00)"
+    assert by_running.lstrip("+−").startswith("0.00 (")
+    assert found.text[0].startswith("The running mean decides here.")
 
 
 def test_labels_only_go_on_from_the_warm_up_that_methods_have(medium: Profile) -> None:

@@ -60,6 +60,7 @@ def test_questions_come_first_each_with_its_finding() -> None:
         "Q4, held-out",
         "Q5",
         "Q6",
+        "Q6, confirm",
         "Q7",
         "Q8",
     ]

@@ -8,6 +8,9 @@ from typing import Any
 
 from fedsemi.evidence.effects import HEAD, Effect, interval_plot, rows_of, said_of
 
+_IN_WORDS = 2
+"""Most effects that are told in sentences."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -19,7 +22,7 @@ class Answer:
     finding: str
     """In a few words."""
     text: tuple[str, ...]
-    """In sentences; the first part stands alone."""
+    """In sentences."""
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str
@@ -38,11 +41,13 @@ def of_effects(
 ) -> Answer:
     """Answer by the effects that decide, by where, and show others beside them.
 
-    Bounds are in the table only: they lie so far off that a plot would show nothing
-    else.
+    One or two are told in words, too; of more the table is easier to read. Bounds are
+    in the table only: they lie so far off that a plot would show nothing else.
     """
-    first = " ".join(each.sentence for each in deciding.values())
-    more_told = [*(each.outlook for each in deciding.values()), *scale]
+    told: list[str] = []
+    if len(deciding) <= _IN_WORDS:
+        told.append(" ".join(each.sentence for each in deciding.values()))
+        told += [each.outlook for each in deciding.values()]
     if len(deciding) == 1:
         (finding,) = [each.finding for each in deciding.values()]
     else:
@@ -52,7 +57,7 @@ def of_effects(
         name,
         question,
         finding,
-        (first, *(each for each in more_told if each)),
+        tuple(each for each in (*told, *scale) if each),
         HEAD,
         rows_of(effects),
         said_of(effects),

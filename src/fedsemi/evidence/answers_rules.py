@@ -23,8 +23,9 @@ def rules(evidence: Evidence) -> Answer:
     """Choose a rule, with the seeds that are for choosing."""
     question = QUESTIONS["q6"].title
     if evidence.source.name != CHOOSING:
+        finding = "a choice made with other seeds, here not run"
         text = f"{ARMS[CHOSEN].title} was chosen, with the profile `{CHOOSING}`."
-        return Answer("q6", question, "a choice, not run here", (text,), HEAD, (), "")
+        return Answer("q6", question, finding, (text,), HEAD, (), "")
     effects = {}
     for arm in RULES:
         for other in _OTHERS:

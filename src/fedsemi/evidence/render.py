@@ -67,9 +67,8 @@ def as_markdown(artifact: Artifact, evidence: Evidence, lead: str = "") -> str:
 
 def answer_markdown(answer: Answer) -> str:
     """Write what a question found: in words, in numbers, and what to bear in mind."""
-    parts = [
-        f"**{answer.finding[:1].upper()}{answer.finding[1:]}.** {' '.join(answer.text)}"
-    ]
+    found = f"**{answer.finding[:1].upper()}{answer.finding[1:]}.**"
+    parts = [" ".join([found, *answer.text])]
     parts += [markdown_table(answer.head, answer.rows)] if answer.rows else []
     return "\n\n".join([*parts, answer.note])
 
