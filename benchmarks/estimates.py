@@ -55,7 +55,7 @@ def table(records: Sequence[Mapping[str, Any]]) -> str:
     """Lay the records out."""
     lines = [
         "| run | test accuracy | truth inside the interval | estimate minus truth "
-        "| at most | interval |",
+        "| farthest off | interval |",
         "|---|---|---|---|---|---|",
     ]
     for each in records:

@@ -37,10 +37,7 @@ def test_what_was_chosen_is_what_the_records_of_choosing_choose() -> None:
 
 def test_nothing_is_chosen_by_what_judges(medium: Profile) -> None:
     found = answer("q6", evidence_of(medium, both(uniform=[0.78])))
-    assert (
-        found.finding == "a choice made with other seeds, here not run"
-        and not found.rows
-    )
+    assert found.finding == "chosen with other seeds, here not run" and not found.rows
     assert found.text == ("Class mass was chosen, with the profile `choosing`.",)
 
 

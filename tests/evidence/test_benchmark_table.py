@@ -71,6 +71,17 @@ def test_a_method_made_for_other_cards_is_marked_and_the_mark_explained(
     assert "†: made for another card than LC" in said
 
 
+def test_a_cost_that_not_all_seeds_have_is_told(
+    evidence: Evidence, medium: Profile
+) -> None:
+    assert "those whose record" not in caption(standing(LC, evidence), evidence)
+    old = ran(0.7)
+    del old["cpu_seconds"]
+    some = evidence_of(medium, {LC.setting("sage"): [ran(0.7), old]})
+    said = caption(standing(LC, some), some)
+    assert "after the warm-up (of those whose record has them)" in said
+
+
 def test_the_cost_of_labels_alone_is_told_to_be_of_all_rounds(
     evidence: Evidence, medium: Profile
 ) -> None:

@@ -13,6 +13,7 @@ from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.demo_record import RECORD
 from fedsemi.evidence.profiles import read_profile
 from fedsemi.evidence.publish import FIELD, PAGES, fill, parts_of, publish
+from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.render import name_of
 from fedsemi.evidence.results import Evidence
 
@@ -27,9 +28,8 @@ def test_what_is_published_is_what_the_records_say(tmp_path: Path) -> None:
         runs = f"results/{profile}/runs"
         shutil.copytree(ROOT / runs, tmp_path / runs)
     shutil.copy(ROOT / RECORD, tmp_path / RECORD)
-    audits = ROOT / "results/audits"
-    if audits.is_dir():
-        shutil.copytree(audits, tmp_path / "results/audits")
+    for name in ("results/audits", "results/worth"):
+        shutil.copytree(ROOT / name, tmp_path / name)
     publish(tmp_path)
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) > len(PAGES) + len(
@@ -60,6 +60,13 @@ def test_only_marked_parts_of_a_text_are_written() -> None:
     assert made.startswith("before\n<!-- results: short -->\n| question | difference")
     assert made.endswith("\n<!-- end of results -->\nafter\n") and "former" not in made
     assert fill(made, parts) == made
+
+
+def test_a_verdict_stands_above_the_differences_that_make_it() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    question = f"| {QUESTIONS['q6-confirm'].title} |"
+    (row,) = [line for line in readme.splitlines() if line.startswith(question)]
+    assert row.startswith(f"{question} – | – | – | – | not recommended")
 
 
 def test_a_part_that_nobody_knows_is_refused() -> None:

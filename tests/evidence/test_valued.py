@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def measure(name: str, *values: float | None) -> dict[str, Any]:
-    """Value clients 0 to 2, of whom client 0 alone has labels."""
+    """Value clients, of whom client 0 alone has labels."""
     return {
         "name": name,
         "values": [
@@ -48,12 +48,31 @@ def test_correlations_are_averaged_over_seeds_with_an_interval(tmp_path: Path) -
     assert rows[2] == (
         "| Contribution – Shapley value | +0.60 | −0.67 to +1.87 | +0.50, +0.70 |"
     )
-    assert rows[3] == "| Contribution – Data size | +0.10 | – | +0.10 |"
+    assert rows[3] == "| Contribution – Data size | +0.10 | – | +0.10, – |"
     # Client 2 has the larger share of both, and is worth less with the first seed.
     assert rows[-1] == (
         "2 seeds, 9 unlabeled sites each. How often the unlabeled site with the "
-        "largest share is worth most, of 2: Shapley value 1."
+        "largest share is worth most, of 2: Shapley value 1. The others: all but that "
+        "site."
     )
+
+
+def test_the_order_of_the_others_is_looked_at_without_the_largest(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, 1, Shapley_value=0.5)
+    path = tmp_path / "1.json"
+    record = json.loads(path.read_text())
+    # Client 4 is first by both; of the rest the largest share is worth least.
+    record["measures"] = [
+        measure("Contribution", 0.5, 0.03, 0.02, 0.01, 0.2),
+        measure("Data size", 9, 9, 9, 9, 9),
+        measure("Shapley value", None, 0.1, 0.2, 0.3, 0.9),
+    ]
+    path.write_text(json.dumps(record))
+    rows = worth_table(tmp_path).splitlines()
+    assert rows[3] == "| Contribution – Shapley value, the others | −1.00 | – | −1.00 |"
+    assert "Shapley value 1." in rows[-1]
 
 
 def test_a_folder_without_records_says_so(tmp_path: Path) -> None:
@@ -62,8 +81,10 @@ def test_a_folder_without_records_says_so(tmp_path: Path) -> None:
 
 def test_what_was_valued_are_the_models_of_q5(medium: Profile) -> None:
     whole = QUESTIONS["q5"].settings[0]
-    for path in (ROOT / FOLDER).glob("*.json"):
-        key = job_of(whole, int(path.stem), medium).key
+    paths = {int(path.stem): path for path in (ROOT / FOLDER).glob("*.json")}
+    assert sorted(paths) == [1, 2, 3, 4, 5]
+    for seed, path in paths.items():
+        key = job_of(whole, seed, medium).key
         run = ROOT / "results" / "medium" / "runs" / f"{key}.json"
         expected = json.loads(run.read_text())["model_sha256"]
         assert json.loads(path.read_text())["model_sha256"] == expected

@@ -29,6 +29,8 @@ class Answer:
     plots: tuple[dict[str, Any], ...] = ()
     deciding: tuple[Effect, ...] = ()
     """The differences by which it is answered, if it is by differences."""
+    judged: bool = False
+    """Whether the finding is more than what each of these says."""
 
 
 def of_effects(

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fedsemi.evidence.answer import Answer, of_effects
+from fedsemi.evidence.answers_rules import OTHERS, on_mnist
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.effects import HEAD, WORTH, Effect, effect_of
 from fedsemi.evidence.layout import titled
-from fedsemi.evidence.questions import CHOOSING, CHOSEN, MAIN, QUESTIONS
+from fedsemi.evidence.questions import CHOOSING, CHOSEN, QUESTIONS
 from fedsemi.evidence.results import Evidence
 
 _SEEDS = {"mnist": 10, "svhn": 5, "isic18": 5}
-_OTHERS = {"uniform": "uniform", "semianagg": "SemiAnAgg"}
-RECOMMENDED = "recommended"
+_ELSEWHERE = ("svhn", "isic18")
 
 
 def confirmed(evidence: Evidence) -> Answer:
@@ -24,33 +24,30 @@ def confirmed(evidence: Evidence) -> Answer:
     if evidence.source.name == CHOOSING:
         text = "What chose the rule does not judge it."
         return Answer("q6-confirm", question, "not run", (text,), HEAD, (), "")
-    gains = [
-        _effect(evidence, "mnist", other, holders)
-        for other in _OTHERS
-        for holders in (1, 2)
-    ]
-    losses = [_effect(evidence, dataset, "uniform") for dataset in ("svhn", "isic18")]
-    more = [_effect(evidence, dataset, "semianagg") for dataset in ("svhn", "isic18")]
-    deciding = {each.what: each for each in (*gains, *losses)}
-    title = f"{ARMS[CHOSEN].title}, which was chosen, − others"
-    found = of_effects("q6-confirm", question, deciding, more, title)
+    gains = on_mnist(evidence, CHOSEN, _SEEDS["mnist"])
+    losses = [_elsewhere(evidence, dataset, "uniform") for dataset in _ELSEWHERE]
+    more = [_elsewhere(evidence, dataset, "semianagg") for dataset in _ELSEWHERE]
+    # What was not run may never be: one difference is enough to speak against a rule.
+    deciding = {each.what: each for each in (*gains, *losses) if each.seeds}
+    found = of_effects(
+        "q6-confirm",
+        question,
+        deciding,
+        [each for each in more if each.seeds],
+        f"{ARMS[CHOSEN].title}, which was chosen, − others",
+    )
     told = (
         f"{ARMS[CHOSEN].title} was chosen. To be recommended it had to beat equal "
         "shares and SemiAnAgg on MNIST in both cells, and to lose to equal shares "
         f"by more than {WORTH} points neither on SVHN nor on ISIC-18."
     )
-    return replace(found, finding=_verdict(gains, losses), text=(told, *found.text))
+    verdict = _verdict(gains, losses)
+    return replace(found, finding=verdict, text=(told,), judged=True)
 
 
-def _effect(
-    evidence: Evidence, dataset: str, other: str, holders: int | None = None
-) -> Effect:
-    place, where = {}, titled(dataset)
-    if holders is not None:
-        place = MAIN | {"rare.holders": holders}
-        where += f", {holders} holder{'s' if holders > 1 else ''}"
-    ours, theirs = (setting(dataset, arm, **place) for arm in (CHOSEN, other))
-    what = f"{ARMS[CHOSEN].title} − {_OTHERS[other]}, {where}"
+def _elsewhere(evidence: Evidence, dataset: str, other: str) -> Effect:
+    ours, theirs = (setting(dataset, arm) for arm in (CHOSEN, other))
+    what = f"{ARMS[CHOSEN].title} − {OTHERS[other]}, {titled(dataset)}"
     return effect_of(evidence, what, ours, theirs, _SEEDS[dataset])
 
 
@@ -67,11 +64,10 @@ def _verdict(gains: Sequence[Effect], losses: Sequence[Effect]) -> str:
     failed = [each for each in gains if not _above(each)]
     failed += [each for each in losses if _below(each)]
     if against := [each.what for each in failed if each not in missing]:
-        rest = ", whatever the missing seeds say" if missing else ""
-        return f"not recommended{rest}, because of {'; '.join(against)}"
+        return f"not recommended, because of {'; '.join(against)}"
     if missing:
         return f"not judged yet, {len(missing)} of {len(every)} differences lack seeds"
-    return RECOMMENDED
+    return "recommended"
 
 
 def _above(effect: Effect) -> bool:

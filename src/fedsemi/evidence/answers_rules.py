@@ -1,4 +1,4 @@
-"""Q6: choose among rules that a few wrong pseudo-labels do not move."""
+"""Q6: choose among rules that may stand in for Eq. 4."""
 
 from __future__ import annotations
 
@@ -13,46 +13,59 @@ from fedsemi.evidence.effects import HEAD, Effect, effect_of
 from fedsemi.evidence.questions import CHOOSING, CHOSEN, MAIN, QUESTIONS, RULES
 from fedsemi.evidence.results import Evidence
 
-_HOLDERS = (1, 2)
+HOLDERS = (1, 2)
+"""Sites that hold half of the digits, in the two cells that are looked at."""
+OTHERS = {"semianagg": "SemiAnAgg", "uniform": "uniform"}
+_NUMBERS = 4
+"""Columns before what is found: a choice finds nothing."""
 _NEAR = 0.3
 """Points within which the simplest rule is taken."""
-_OTHERS = {"semianagg": "SemiAnAgg", "uniform": "uniform"}
 
 
 def rules(evidence: Evidence) -> Answer:
     """Choose a rule, with the seeds that are for choosing."""
     question = QUESTIONS["q6"].title
     if evidence.source.name != CHOOSING:
-        finding = "a choice made with other seeds, here not run"
+        finding = "chosen with other seeds, here not run"
         text = f"{ARMS[CHOSEN].title} was chosen, with the profile `{CHOOSING}`."
         return Answer("q6", question, finding, (text,), HEAD, (), "")
-    effects = {}
-    for arm in RULES:
-        for other in _OTHERS:
-            for holders in _HOLDERS:
-                each = _effect(evidence, arm, other, holders)
-                effects[each.what] = each
+    effects = {
+        each.what: each
+        for arm in RULES
+        for each in on_mnist(evidence, arm, evidence.seeds)
+    }
     title = "Rules − SemiAnAgg and − uniform"
     found = of_effects("q6", question, effects, [], title)
-    return replace(found, finding="a choice, no finding", text=(_choice(evidence),))
+    return replace(
+        found,
+        finding="a choice, no finding",
+        text=(_choice(evidence),),
+        head=HEAD[:_NUMBERS],
+        rows=tuple(row[:_NUMBERS] for row in found.rows),
+    )
+
+
+def on_mnist(evidence: Evidence, arm: str, planned: int) -> list[Effect]:
+    """Compare a rule with Eq. 4 and equal shares, in both cells."""
+    return [
+        effect_of(
+            evidence,
+            f"{ARMS[arm].title} − {name}, MNIST, {holders} "
+            f"holder{'s' if holders > 1 else ''}",
+            _cells(arm)[holders],
+            _cells(other)[holders],
+            planned,
+        )
+        for other, name in OTHERS.items()
+        for holders in HOLDERS
+    ]
 
 
 def _cells(arm: str) -> dict[int, Setting]:
     return {
         holders: setting("mnist", arm, **MAIN | {"rare.holders": holders})
-        for holders in _HOLDERS
+        for holders in HOLDERS
     }
-
-
-def _effect(evidence: Evidence, arm: str, other: str, holders: int) -> Effect:
-    where = f"{holders} holder{'s' if holders > 1 else ''}"
-    return effect_of(
-        evidence,
-        f"{ARMS[arm].title} − {_OTHERS[other]}, {where}",
-        _cells(arm)[holders],
-        _cells(other)[holders],
-        evidence.seeds,
-    )
 
 
 def _choice(evidence: Evidence) -> str:
@@ -81,7 +94,7 @@ def levels_of(evidence: Evidence) -> tuple[dict[str, float], int]:
     if not shared:
         return {}, 0
     return {
-        arm: fmean(scores[arm, h][seed] for h in _HOLDERS for seed in shared)
+        arm: fmean(scores[arm, h][seed] for h in HOLDERS for seed in shared)
         for arm in arms
     }, len(shared)
 

@@ -63,8 +63,8 @@ def _mean(found: Spread | None) -> str:
 def caption(found: Standing, evidence: Evidence) -> str:
     """Say what the numbers are."""
     clock = "CPU minutes of the fastest seed after the warm-up"
-    if any(row.accuracy and row.seconds is None for row in found.rows):
-        clock += " (not kept in older records)"
+    if any(row.unclocked for row in found.rows):
+        clock += " (of those whose record has them)"
     text = (
         f"In percent, mean of the last {TESTS} tests ± half of the 95 % interval over "
         f"seeds (Student's t); differences are paired by seed, intervals in brackets, "

@@ -45,8 +45,10 @@ PROFILE = "medium"
 PAGES = ("README.md", "docs/results.md", "docs/seeing.md")
 FIELD = "docs/benchmark.md"
 """The page of the field: benchmarks under cards, and audits of weights."""
-_OWN_PARTS = ("q3-dose", "q4-held-out", "q6")
-"""Parts of a question that its one line leaves out."""
+_NOT_IN_SHORT = ("q3-dose", "q4-held-out", "q6")
+"""Parts of a question that its one line leaves out, and what only chooses."""
+_CHOICES = ("q6", "q7")
+"""What is answered with the seeds that are for choosing."""
 _BLOCK = re.compile(
     r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL
 )
@@ -137,7 +139,7 @@ def _short(evidence: Evidence) -> str:
     rows = [
         (each.question if first else "", *cells[:5])
         for each in _answered(evidence)
-        if each.name not in _OWN_PARTS
+        if each.name not in _NOT_IN_SHORT
         for first, cells in _deciding(each)
     ]
     return markdown_table(head, rows)
@@ -145,7 +147,10 @@ def _short(evidence: Evidence) -> str:
 
 def _deciding(answer: Answer) -> Iterator[tuple[bool, tuple[str, ...]]]:
     """Yield the rows of the differences that decide, and whether one is the first."""
-    rows = rows_of(answer.deciding) or (("–", "–", "–", "–", answer.finding),)
+    verdict = ("–", "–", "–", "–", answer.finding)
+    rows = rows_of(answer.deciding)
+    if not rows or answer.judged:
+        rows = (verdict, *rows)
     for number, cells in enumerate(rows):
         yield number == 0, cells
 
@@ -156,7 +161,8 @@ def _long(evidence: Evidence) -> str:
 
 def _chosen(evidence: Evidence) -> str:
     """Answer what was asked in order to choose, as far as it was run."""
-    ran = [each for each in _answered(evidence) if each.rows]
+    every = [answer_of(name, evidence) for name in _CHOICES]
+    ran = [each for each in every if each is not None and each.rows]
     return "\n\n".join(map(_section, ran)) or "Nothing was run yet."
 
 

@@ -70,7 +70,8 @@ def answer_markdown(answer: Answer) -> str:
     found = f"**{answer.finding[:1].upper()}{answer.finding[1:]}.**"
     parts = [" ".join([found, *answer.text])]
     parts += [markdown_table(answer.head, answer.rows)] if answer.rows else []
-    return "\n\n".join([*parts, answer.note])
+    parts += [answer.note] if answer.note else []
+    return "\n\n".join(parts)
 
 
 def markdown_grid(grid: Grid) -> str:

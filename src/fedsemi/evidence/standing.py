@@ -36,6 +36,8 @@ class Row:
     seconds: float | None
     """CPU time of its fastest seed, after the warm-up; older records have none, and
     seconds on the wall depend on who else uses the machine."""
+    unclocked: bool
+    """Whether a seed has no CPU time."""
     bytes_sent: float | None
     """By all who take part, under LS its server too, after the warm-up."""
 
@@ -88,6 +90,7 @@ def _row(benchmark: Benchmark, arm: str, evidence: Evidence, rank: float | None)
         against,
         rank,
         min(seconds, default=None),
+        len(seconds) < len(records),
         sum(sent) / len(sent) if sent else None,
     )
 
