@@ -15,7 +15,9 @@ def test_worth_is_a_rank_correlation_over_sites_in_each_seed(medium: Profile) ->
     scores |= {each: [0.70 + 0.01 * i, None] for i, each in enumerate(rest)}
     found = answer("q5", evidence_of(medium, scores))
     assert "by the global model: +1.00 (1 of 5 seeds so far)" in found.text[0]
-    assert "first in both in 1 of 1 seeds" in found.text[-1]
+    first = "the lonely site is first in both in 1 of 1 seeds"
+    assert found.finding == f"rank correlation one seed only; {first}"
+    assert found.text[-1] == f"{first.capitalize()}."
     assert found.rows == (
         ("1", "+1.00", "+1.00", "0.100 (1)", "+10.00 (1)", "+10.00 (1)"),
     )

@@ -54,12 +54,13 @@ def worth(evidence: Evidence) -> Answer:
     main, seeds = tests["accuracy"], every["accuracy"]
     both = sum(each.share_place == each.lost_place == 1 for each in seeds)
     said = [_said(SCORES[metric], test) for metric, test in tests.items() if test]
-    said.append(f"The lonely site is first in both in {both} of {len(seeds)} seeds.")
+    first = f"the lonely site is first in both in {both} of {len(seeds)} seeds"
+    said.append(f"{first.capitalize()}.")
     missing = f"No seed has all nine runs yet (0 of {_SEEDS} seeds so far)."
     return Answer(
         "q5",
         "Do contributions track worth?",
-        _finding(main),
+        f"rank correlation {_finding(main)}; {first}" if seeds else _finding(main),
         tuple(said) if seeds else (missing,),
         _HEAD,
         tuple(_rows(list(every.values()))),
