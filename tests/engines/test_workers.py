@@ -14,6 +14,7 @@ from fedsemi.data.augment import Views
 from fedsemi.data.client import Client
 from fedsemi.engine import Engine
 from fedsemi.engines import local_engine
+from fedsemi.engines.clock import cpu_seconds
 from fedsemi.engines.in_process import InProcess
 from fedsemi.engines.workers import FEW, Workers
 from fedsemi.errors import ClientFailed, FedSemiError
@@ -62,6 +63,13 @@ def test_any_number_of_workers_gives_the_bits_of_one_process(name, clients):
     for workers in (1, 2, 4):
         engine = Workers(METHODS[name], clients, workers)
         assert digest_after_two_rounds(name, engine) == expected
+
+
+def test_what_workers_compute_is_counted_as_processor_time(clients):
+    every, own = cpu_seconds(), time.process_time()
+    digest_after_two_rounds("supervised", Workers(METHODS["supervised"], clients, 2))
+    by_workers = (cpu_seconds() - every) - (time.process_time() - own)
+    assert by_workers > 0.02
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -23,6 +23,7 @@ import torch
 from fedsemi.data.client import Client
 from fedsemi.engine import Engine
 from fedsemi.engines.allocator import keep_freed_memory
+from fedsemi.engines.clock import Stopwatch, count
 from fedsemi.engines.devices import deal
 from fedsemi.engines.in_process import train_client
 from fedsemi.engines.mailbox import Mailbox, Stored
@@ -159,9 +160,10 @@ class Workers(Engine):
 
     def _collect(self, pipe: Connection) -> list[Update]:
         try:
-            replies = pipe.recv()
+            replies, seconds = pipe.recv()
         except (EOFError, ConnectionError):
             raise self._died(self._pipes.index(pipe)) from None
+        count(seconds)
         if isinstance(replies, Exception):
             raise replies
         return [self._opened(update, name) for update, name in replies]
@@ -202,7 +204,7 @@ def _serve(pipe: Connection, handed: bytes, folder: Path, number: int) -> None:
     # A signal to the whole group is the engine's to answer; it closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    mailbox = Mailbox(folder)
+    mailbox, watch = Mailbox(folder), Stopwatch()
     # The engine is gone, or going: nobody is left to answer.
     with suppress(EOFError, ConnectionError):
         try:
@@ -210,16 +212,16 @@ def _serve(pipe: Connection, handed: bytes, folder: Path, number: int) -> None:
             deal(_device_of(method), number)
         except Exception as error:
             pipe.recv()
-            pipe.send(_not_understood(error))
+            pipe.send((_not_understood(error), watch.lap()))
             return
         while True:
             chain = pipe.recv()
             try:
                 replies = [_carry_out(job, method, mailbox) for job in chain]
             except Exception as error:
-                pipe.send(error)
+                pipe.send((error, watch.lap()))
             else:
-                pipe.send(replies)
+                pipe.send((replies, watch.lap()))
 
 
 def _device_of(method: Method[Any]) -> str:

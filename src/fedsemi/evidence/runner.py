@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from fedsemi.config.experiment import Experiment
+from fedsemi.engines.clock import cpu_seconds
 from fedsemi.engines.in_process import one_thread
 from fedsemi.errors import Interrupted, RunInUse
 from fedsemi.evidence.forecast import Forecast
@@ -126,7 +126,7 @@ class Runner:
 
         Seconds on the wall depend on who else uses the machine.
         """
-        begins, before = not (run / METRICS).exists(), _cpu_seconds()
+        begins, before = not (run / METRICS).exists(), cpu_seconds()
         seed, stages = simulation.experiment.seed, simulation.experiment.stages
         every = max(1, stages[-1].rounds // _SAVES)
         shown = self.console if self.console.is_terminal else Screen(quiet=True)
@@ -140,7 +140,7 @@ class Runner:
             steps = run_simulation(simulation, self.workers, folder.start)
             title = f"{self._place}{label} seed {seed}"
             record_run(folder, simulation, steps, title, shown, every, self.workers)
-        return round(_cpu_seconds() - before, 1) if begins else None
+        return round(cpu_seconds() - before, 1) if begins else None
 
     @property
     def _place(self) -> str:
@@ -156,16 +156,6 @@ class Runner:
     @property
     def _work(self) -> Path:
         return self.plan.folder / "work"
-
-
-def _cpu_seconds() -> float:
-    """Return what this process and its finished workers have computed so far."""
-    spent = os.times()
-    own, workers = (
-        spent.user + spent.system,
-        spent.children_user + spent.children_system,
-    )
-    return own + workers
 
 
 def _probes(simulation: Simulation, run: Path) -> dict[str, Any]:
