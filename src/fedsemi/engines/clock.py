@@ -33,6 +33,6 @@ def count(seconds: float) -> None:
 
 def cpu_seconds() -> float:
     """Return what this process, its children and its workers have spent so far."""
-    spent = os.times()
-    children = spent.children_user + spent.children_system
-    return spent.user + spent.system + children + _by_workers
+    ended = os.times()
+    children = ended.children_user + ended.children_system
+    return time.process_time() + children + _by_workers
