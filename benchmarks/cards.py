@@ -27,7 +27,7 @@ ROUNDS = 20
 LAST = 10
 """Tests at the end of a run whose mean is its score."""
 
-STATIC = 'participation=0.5,batch_norm="static"'
+STATIC = 'stages.0.batch_norm="static"'
 ROWS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "LAC": {
         "`feddb`, exact shares": ("feddb", ""),
@@ -42,13 +42,13 @@ ROWS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "LPC": {"`twin-sight`": ("twin-sight", "")},
 }
-"""For each card the configs, and what is set in a stage beside what they say."""
+"""For each card the configs, and what is set beside what they say."""
 FASTER = {"fedmatch": "local.lr_labeled=0.1"}
 """Labels alone beside FedMatch, whose loss weighs labels ten times."""
 
 
 def runs() -> list[tuple[str, str, bool]]:
-    """List what is run: a config, what is set in its stage, and if labels alone."""
+    """List what is run: a config, what is set beside it, and if labels alone."""
     rows = [row for card in ROWS.values() for row in card.values()]
     alone = list(dict.fromkeys(name for name, _ in rows))
     return [(*row, False) for row in rows] + [(name, "", True) for name in alone]
@@ -61,7 +61,7 @@ def experiment_of(name: str, setting: str, alone: bool, seed: int) -> Experiment
         more += [f'stages=[{{method="supervised",rounds={ROUNDS}}}]']
         more += [FASTER[name]] if name in FASTER else []
     elif setting:
-        more += [f'stages=[{{method="{name}",rounds={ROUNDS},{setting}}}]']
+        more.append(setting)
     return load_config(CONFIGS / f"{name}.toml", more)
 
 

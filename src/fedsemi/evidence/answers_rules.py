@@ -10,11 +10,16 @@ from fedsemi.evidence.answer import Answer, of_effects
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Setting, setting
 from fedsemi.evidence.effects import HEAD, Effect, effect_of
-from fedsemi.evidence.questions import CHOOSING, CHOSEN, MAIN, QUESTIONS, RULES
+from fedsemi.evidence.questions import (
+    CHOOSING,
+    CHOSEN,
+    FEW_HOLDERS,
+    MAIN,
+    QUESTIONS,
+    RULES,
+)
 from fedsemi.evidence.results import Evidence
 
-HOLDERS = (1, 2)
-"""Sites that hold half of the digits, in the two cells that are looked at."""
 OTHERS = {"semianagg": "SemiAnAgg", "uniform": "uniform"}
 _NUMBERS = 4
 """Columns before what is found: a choice finds nothing."""
@@ -57,14 +62,14 @@ def on_mnist(evidence: Evidence, arm: str, planned: int) -> list[Effect]:
             planned,
         )
         for other, name in OTHERS.items()
-        for holders in HOLDERS
+        for holders in FEW_HOLDERS
     ]
 
 
 def _cells(arm: str) -> dict[int, Setting]:
     return {
         holders: setting("mnist", arm, **MAIN | {"rare.holders": holders})
-        for holders in HOLDERS
+        for holders in FEW_HOLDERS
     }
 
 
@@ -94,7 +99,7 @@ def levels_of(evidence: Evidence) -> tuple[dict[str, float], int]:
     if not shared:
         return {}, 0
     return {
-        arm: fmean(scores[arm, h][seed] for h in HOLDERS for seed in shared)
+        arm: fmean(scores[arm, h][seed] for h in FEW_HOLDERS for seed in shared)
         for arm in arms
     }, len(shared)
 

@@ -14,6 +14,8 @@ from fedsemi.evidence.catalogue import (
 )
 
 HOLDERS, LABELS = (1, 2, 4), (50, 200, 1000)
+FEW_HOLDERS = HOLDERS[:2]
+"""With so many weights act; rules are chosen and judged there."""
 MAIN: dict[str, object] = {"rare.holders": 1, "rare.labeled_size": 200}
 """The cell of the map that is looked at from all sides."""
 
@@ -131,18 +133,19 @@ def _worth() -> Artifact:
 def _rules() -> Artifact:
     """Q6, from which a rule is chosen: with the seeds of the profile `choosing`."""
     arms = ("uniform", "semianagg", "presence", *RULES)
-    places = [MAIN | {"rare.holders": holders} for holders in (1, 2)]
-    cells = [cell for place in places for cell in _cells("mnist", arms, **place)]
-    return Artifact(
-        "q6", "Which rule shares out the unlabeled half best?", tuple(cells)
-    )
+    title = "Which rule shares out the unlabeled half best?"
+    return Artifact("q6", title, tuple(_with_few_holders(arms)))
+
+
+def _with_few_holders(arms: tuple[str, ...]) -> Iterator[Cell]:
+    for holders in FEW_HOLDERS:
+        yield from _cells("mnist", arms, **MAIN | {"rare.holders": holders})
 
 
 def _confirmed() -> Artifact:
     """The rest of Q6: the rule that was chosen, on partitions that chose nothing."""
     arms = ("uniform", "semianagg", CHOSEN)
-    places = [MAIN | {"rare.holders": holders} for holders in (1, 2)]
-    cells = [cell for place in places for cell in _cells("mnist", arms, **place)]
+    cells = [*_with_few_holders(arms)]
     cells += [cell for dataset in ("svhn", "isic18") for cell in _cells(dataset, arms)]
     title = "Does the rule that was chosen beat equal shares and Eq. 4?"
     return Artifact("q6-confirm", title, tuple(cells))
