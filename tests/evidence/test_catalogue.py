@@ -126,6 +126,12 @@ def test_all_means_the_papers_and_no_question() -> None:
     ]
 
 
+def test_a_name_that_is_none_gets_all_that_are() -> None:
+    with pytest.raises(ConfigError) as error:
+        find(["worth"], CATALOGUE | QUESTIONS)
+    assert ", ".join((*QUESTIONS, "or all")) in str(error.value)
+
+
 def test_an_artifact_needs_each_run_once_whether_for_a_cell_or_a_plot() -> None:
     a, b = setting("svhn", "lower"), setting("svhn", "upper")
     cells = (Cell("x", a), Cell("y", a, "auc"))
