@@ -1,9 +1,9 @@
 """Measure every attack against every aggregation and write docs/attacks.md.
 
-python benchmarks/attacks.py run --seed 1 --clients 3      # and --clients 10
-python benchmarks/attacks.py run --seed 1 --aggregation fedavg    # or one by one
-python benchmarks/lonely.py --seed 1
-python benchmarks/attacks.py table
+python -m benchmarks.attacks run --seed 1 --clients 3      # and --clients 10
+python -m benchmarks.attacks run --seed 1 --aggregation fedavg    # or one by one
+python -m benchmarks.lonely --seed 1
+python -m benchmarks.attacks table
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from statistics import fmean
 
+from benchmarks.lonely import Case
 from fedsemi.config.experiment import load_config
 from fedsemi.engines.in_process import one_thread
 from fedsemi.simulation.attack_suite import (
@@ -28,7 +29,6 @@ from fedsemi.simulation.attack_suite import (
     run_suite,
     table_rows,
 )
-from lonely import Case
 
 HERE = Path(__file__).parent
 OUT = HERE.parent / "runs" / "attacks"
@@ -65,6 +65,13 @@ def recorded() -> list[Outcome]:
     return [Outcome(**json.loads(line)) for line in lines]
 
 
+def lonely_cases() -> list[Case]:
+    """Read what was run of the site that alone has classes."""
+    files = sorted(RECORDS.glob("lonely-*.jsonl"))
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
+    return [Case(**json.loads(line)) for line in lines]
+
+
 def complete(outcomes: list[Outcome]) -> list[Outcome]:
     """Leave out what has not been run both guarded and not."""
     count = Counter((o.seed, o.aggregation, o.attack, o.clients) for o in outcomes)
@@ -89,7 +96,7 @@ def page(outcomes: list[Outcome], cases: list[Case]) -> str:
         "attackers' mean share of the model, *back* how often the guard took a model "
         "back, *trigger* how many marked test images the last model takes for the "
         "target (in the line `none`: without any attack). Made by `python "
-        "benchmarks/attacks.py table`; the reading is in "
+        "-m benchmarks.attacks table`; the reading is in "
         "[robustness.md](robustness.md).",
     ]
     for clients in sorted({o.clients for o in outcomes}):
@@ -133,7 +140,7 @@ def _lonely(cases: list[Case]) -> Iterator[str]:
         "SemiAnAgg, digits, one labeled site (140 labels, 60 held out), nine without "
         "labels of 60 images each; one of these alone has the digits 5 to 9. Shares "
         f"of the whole model in the last {LAST} of 12 rounds, seeds {seeds}; made by "
-        "`python benchmarks/lonely.py`. *Cap only* is the guard without held-out "
+        "`python -m benchmarks.lonely`. *Cap only* is the guard without held-out "
         "labels, which is the fixed cap of two fair shares (0.111) of earlier "
         "releases.",
         "",
@@ -171,12 +178,7 @@ def main() -> None:
         chosen = tuple(arguments.aggregation or MAIN)
         run(arguments.seed, arguments.clients, chosen)
         return
-    lonely = [
-        Case(**json.loads(line))
-        for file in sorted(RECORDS.glob("lonely-*.jsonl"))
-        for line in file.read_text("utf-8").splitlines()
-    ]
-    PAGE.write_text(page(complete(recorded()), lonely), "utf-8")
+    PAGE.write_text(page(complete(recorded()), lonely_cases()), "utf-8")
 
 
 if __name__ == "__main__":

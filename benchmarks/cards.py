@@ -118,7 +118,7 @@ def main() -> None:
             }
             add_record(RECORDS, record)
             print(record, flush=True)
-    write_into(PAGE, tables(read_records(RECORDS)))
+    write_into(PAGE, "cards", tables(read_records(RECORDS)))
 
 
 if __name__ == "__main__":

@@ -42,11 +42,19 @@ class Section:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
 
+    @property
+    def aimed(self) -> list[Sequence[str]]:
+        """The rows that have an aim: they end in value, aim, and whether it is met."""
+        return [row for row in self.rows if row[-1] in (MET, MISSED)]
+
+    def table(self) -> str:
+        """Lay out the table alone."""
+        lines = [self.columns, ["---"] * len(self.columns), *self.rows]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
     def markdown(self) -> str:
         """Lay the section out."""
-        lines = [self.columns, ["---"] * len(self.columns), *self.rows]
-        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        return f"## {self.title}\n\n{self.text}\n\n{table}\n"
+        return f"## {self.title}\n\n{self.text}\n\n{self.table()}\n"
 
 
 def against(value: float, aim: float, form: str, at_least: bool = False) -> list[str]:

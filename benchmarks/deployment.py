@@ -51,22 +51,22 @@ def deployment(times: int) -> Section:
         rounds = [f"{seconds:.2f} s" for seconds in (here, loopback, there)]
         rest = f"{total - _ROUNDS * there:.0f} s"
         met = against(there, _AIM, "{:.1f} s")[1:] if name == _AIMED else ["", ""]
-        rows.append([name, f"{numbers:,}", *rounds, rest, *met])
+        rows.append([name, f"{numbers:,}", *rounds[:2], rest, rounds[2], *met])
     idle = _idle(_simulation(*_NETWORKS[next(iter(_NETWORKS))]))
     shown, *met = against(idle, _IDLE_AIM, "{:.2%}")
     rows.append(["a site that waits, part of a core", "", "", "", shown, "", *met])
     return Section(
         "Rounds over a network",
         "SemiAnAgg on three sites; all processes of the deployment share this machine. "
-        "The last column is what starting, joining, the first round and stopping take "
+        "Start-up is what starting, joining, the first round and stopping take "
         "beyond a usual round. A site that waits is connected, between two runs.",
         [
             "network",
             "numbers",
             "in this process",
             "loopback grid",
-            "TLS",
-            "start-up",
+            "TLS, start-up",
+            "TLS, a round",
             "aim",
             "",
         ],

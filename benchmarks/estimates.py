@@ -82,7 +82,7 @@ def main() -> None:
                 command += ["--set", each]
             subprocess.run([*command, "--out", str(out)], check=True)
             add_record(RECORDS, {"run": title, **record_of(read_run(out))})
-    write_into(PAGE, table(read_records(RECORDS)))
+    write_into(PAGE, "estimates", table(read_records(RECORDS)))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """What the guard leaves to an honest site that alone has classes, and to a liar.
 
-python benchmarks/lonely.py --seed 1      # writes benchmarks/attacks/lonely-1.jsonl
+python -m benchmarks.lonely --seed 1      # writes benchmarks/attacks/lonely-1.jsonl
 
-`benchmarks/attacks.py table` puts the records on the page of attacks.
+`python -m benchmarks.attacks table` puts the records on the page of attacks.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def masks(times: int) -> Section:
         rows.append(_row(num, "plain", plain))
         rows.append(_row(num, "masked", _ours(num, size)))
         flowers = secagg_plus(num, size, rules.threshold)
-        rows.append(_row(num, "SecAgg+", flowers))
+        rows.append(_row(num, "Flower's SecAgg+", flowers))
     return Section(
         "Masked sums",
         "One round of ResNet-18 (11 M numbers) for one site and for the server, in "
@@ -44,8 +44,8 @@ def masks(times: int) -> Section:
         [
             "sites",
             "",
-            "keys and shares",
-            "model",
+            "a site sends: keys and shares",
+            "its model",
             "a site: keys, shares",
             "a site: masking",
             "server: none lost",
@@ -59,10 +59,10 @@ def _row(num: int, name: str, taken: Taken) -> list[str]:
     return [
         f"{num}",
         name,
-        f"{taken.small_bytes / 1000:.0f} kB",
+        f"{taken.small_bytes / 1000:.0f} kB" if taken.small_bytes else "–",
         f"{taken.model_bytes / 1e6:.1f} MB",
-        f"{taken.sharing:.2f} s",
-        f"{taken.masking:.2f} s",
+        f"{taken.sharing:.2f} s" if taken.sharing else "–",
+        f"{taken.masking:.2f} s" if taken.masking else "–",
         f"{taken.server:.1f} s",
         f"{taken.server_one_lost:.1f} s",
     ]

@@ -1,7 +1,4 @@
-"""Lines of records and the part of a page that is written from them.
-
-For benchmarks that measure learning, which keep a line of JSON for each run.
-"""
+"""Lines of records, and the parts of pages that are written from them."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-START, END = "<!-- numbers -->\n", "\n<!-- end -->"
+END = "\n<!-- end -->"
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
@@ -25,18 +22,21 @@ def add_record(path: Path, record: Mapping[str, Any]) -> None:
         file.write(json.dumps(record) + "\n")
 
 
-def shown_in(page: Path) -> str:
-    """Return what a page shows as numbers."""
-    return _parts(page)[1].strip()
+def shown_in(page: Path, name: str) -> str:
+    """Return what a page shows between the marks of that name."""
+    return _parts(page, name)[1].strip()
 
 
-def write_into(page: Path, text: str) -> None:
-    """Write the numbers of a page, and leave the rest as it is."""
-    before, _, after = _parts(page)
-    page.write_text(f"{before}{START}\n{text}\n{END}{after}", encoding="utf-8")
+def write_into(page: Path, name: str, text: str) -> None:
+    """Write the numbers of that name, and leave the rest of the page as it is."""
+    before, _, after = _parts(page, name)
+    page.write_text(f"{before}\n{text}\n{after}", encoding="utf-8")
 
 
-def _parts(page: Path) -> tuple[str, str, str]:
-    before, rest = page.read_text("utf-8").split(START)
-    shown, after = rest.split(END)
-    return before, shown, after
+def _parts(page: Path, name: str) -> tuple[str, str, str]:
+    start = f"<!-- numbers: {name} -->\n"
+    before, found, rest = page.read_text("utf-8").partition(start)
+    if not found:
+        raise ValueError(f"{page} has no place for the numbers of '{name}'")
+    shown, end, after = rest.partition(END)
+    return before + start, shown, end + after

@@ -152,7 +152,7 @@ def main() -> None:
             add_record(given.records, record)
             print(record, flush=True)
     if given.records.resolve() == RECORDS:
-        write_into(PAGE, tables(read_records(RECORDS)))
+        write_into(PAGE, "pretrained", tables(read_records(RECORDS)))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import pytest
 import fedsemi
 from fedsemi.errors import ConfigError
 from fedsemi.evidence.catalogue import Artifact
-from fedsemi.evidence.demo_record import RECORD
 from fedsemi.evidence.profiles import read_profile
 from fedsemi.evidence.publish import FIELD, PAGES, fill, parts_of, publish
 from fedsemi.evidence.questions import QUESTIONS
@@ -27,8 +26,7 @@ def test_what_is_published_is_what_the_records_say(tmp_path: Path) -> None:
     for profile in ("medium", "choosing"):
         runs = f"results/{profile}/runs"
         shutil.copytree(ROOT / runs, tmp_path / runs)
-    shutil.copy(ROOT / RECORD, tmp_path / RECORD)
-    for name in ("results/audits", "results/worth"):
+    for name in ("results/audits", "results/demo", "results/worth"):
         shutil.copytree(ROOT / name, tmp_path / name)
     publish(tmp_path)
     written = [path for path in tmp_path.rglob("*") if path.is_file()]

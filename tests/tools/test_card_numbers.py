@@ -7,7 +7,7 @@ from benchmarks.numbers import add_record, read_records, shown_in, write_into
 
 
 def test_the_page_shows_the_records_as_they_are():
-    assert shown_in(PAGE) == tables(read_records(RECORDS))
+    assert shown_in(PAGE, "cards") == tables(read_records(RECORDS))
 
 
 def test_every_run_has_a_record_of_the_config_that_is_shipped():
@@ -37,12 +37,12 @@ def test_a_table_has_a_method_beside_labels_alone_for_each_seed():
 
 def test_numbers_are_written_into_their_part_of_a_page(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("before\n<!-- numbers -->\nold\n<!-- end -->\nafter\n")
-    write_into(page, "| new |")
+    page.write_text("before\n<!-- numbers: a -->\nold\n<!-- end -->\nafter\n")
+    write_into(page, "a", "| new |")
     assert page.read_text() == (
-        "before\n<!-- numbers -->\n\n| new |\n\n<!-- end -->\nafter\n"
+        "before\n<!-- numbers: a -->\n\n| new |\n\n<!-- end -->\nafter\n"
     )
-    assert shown_in(page) == "| new |"
+    assert shown_in(page, "a") == "| new |"
 
 
 def test_records_are_lines_and_none_without_a_file(tmp_path):

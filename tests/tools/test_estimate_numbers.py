@@ -16,7 +16,7 @@ from fedsemi.report.run import Run
 
 
 def test_the_page_shows_the_records_as_they_are():
-    assert shown_in(PAGE) == table(read_records(RECORDS))
+    assert shown_in(PAGE, "estimates") == table(read_records(RECORDS))
 
 
 def test_the_records_are_of_the_config_that_is_shipped():

@@ -22,7 +22,7 @@ def records() -> list[Record]:
 
 
 def test_the_page_shows_the_records_as_they_are(records):
-    assert shown_in(PAGE) == tables(records)
+    assert shown_in(PAGE, "pretrained") == tables(records)
 
 
 def test_the_records_are_of_the_config_that_is_shipped(records):

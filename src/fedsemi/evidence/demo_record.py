@@ -1,23 +1,28 @@
-"""What `fedsemi demo` ended in, kept as a small record that README is written from.
+"""What `fedsemi demo` ended in, kept as small records that pages are written from.
 
-`python -m fedsemi.evidence.demo_record runs/demo` keeps a finished demo.
+`python -m fedsemi.evidence.demo_record runs/demo` keeps a finished demo, also one of
+another draw (`fedsemi demo --set seed=2`).
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from fedsemi.evidence.stats import gap_closed
 from fedsemi.storage import write_whole
 
-RECORD = Path("results/demo.json")
+FOLDER = Path("results/demo")
+SEED = 1
+"""Of the demo as it is shipped."""
 _RUNS = ("lower-bound", "semianagg", "upper-bound")
 
 
-def keep(demo: Path, record: Path) -> None:
+def keep(demo: Path, records: Path) -> None:
     """Write the seed and the three accuracies of a demo's folder."""
     ended = {name: _read(demo / name / "summary.json") for name in _RUNS}
     seed = _read(demo / "semianagg" / "config.json")["seed"]
@@ -26,14 +31,13 @@ def keep(demo: Path, record: Path) -> None:
         for name, summary in ended.items()
     }
     text = json.dumps({"seed": seed, "accuracy": accuracy}, indent=1)
-    write_whole(record, f"{text}\n".encode())
+    write_whole(records / f"{seed}.json", f"{text}\n".encode())
 
 
-def sentence(record: Path) -> str:
+def sentence(records: Path) -> str:
     """Say what the demo ended in, and which share of the gap that is."""
-    found = _read(record)
-    lower, ours, upper = (100 * found["accuracy"][name] for name in _RUNS)
-    closed = gap_closed(ours, lower, upper) or 0.0
+    found = _read(records / f"{SEED}.json")
+    lower, ours, upper, closed = _scores([found])
     return (
         f"What to expect: `make demo` (seed {found['seed']}) ended with {lower:.1f} % "
         f"for the labeled-only lower bound, {ours:.1f} % for SemiAnAgg and "
@@ -42,10 +46,35 @@ def sentence(record: Path) -> str:
     )
 
 
+def draws(records: Path) -> str:
+    """Lay out the demo as it is shipped, and other draws of the same."""
+    found = [_read(path) for path in records.glob("*.json")]
+    found.sort(key=lambda each: each["seed"])
+    others = [each for each in found if each["seed"] != SEED]
+    rows = [(str(each["seed"]), [each]) for each in found]
+    if others[1:]:
+        rows.append((f"mean without {SEED}", others))
+    lines = ["| seed | labels only | SemiAnAgg | all labels | gap closed |"]
+    lines.append("|---|--:|--:|--:|--:|")
+    for title, some in rows:
+        *scores, closed = _scores(some)
+        cells = [f"{score:.1f}" for score in scores]
+        lines.append(f"| {title} | {' | '.join(cells)} | {100 * closed:.0f} % |")
+    return "\n".join(lines)
+
+
+def _scores(found: Sequence[dict[str, Any]]) -> tuple[float, float, float, float]:
+    """Return mean accuracies in percent, and the share of the gap between them."""
+    lower, ours, upper = (
+        100 * fmean(each["accuracy"][name] for each in found) for name in _RUNS
+    )
+    return lower, ours, upper, gap_closed(ours, lower, upper) or 0.0
+
+
 def _read(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
 
 
 if __name__ == "__main__":
-    keep(Path(sys.argv[1]), RECORD)
+    keep(Path(sys.argv[1]), FOLDER)

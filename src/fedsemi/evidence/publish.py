@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from fedsemi.errors import ConfigError
+from fedsemi.evidence import demo_record, valued
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers import answer_of
 from fedsemi.evidence.audits import audit_table
@@ -21,7 +22,6 @@ from fedsemi.evidence.benchmark_output import write_benchmarks
 from fedsemi.evidence.benchmark_table import as_markdown
 from fedsemi.evidence.captions import caption_of, remarks
 from fedsemi.evidence.catalogue import Setting
-from fedsemi.evidence.demo_record import RECORD, sentence
 from fedsemi.evidence.effects import SCORES, rows_of
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.layout import grid_of
@@ -38,11 +38,10 @@ from fedsemi.evidence.render import (
 )
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.standing import Standing, standing
-from fedsemi.evidence.valued import FOLDER, worth_table
 from fedsemi.storage import make_folder, write_whole
 
 PROFILE = "medium"
-PAGES = ("README.md", "docs/results.md", "docs/seeing.md")
+PAGES = ("README.md", "docs/protocol.md", "docs/results.md", "docs/seeing.md")
 FIELD = "docs/benchmark.md"
 """The page of the field: benchmarks under cards, and audits of weights."""
 _NOT_IN_SHORT = ("q3-dose", "q4-held-out", "q6")
@@ -61,8 +60,9 @@ def publish(root: Path) -> None:
     folder = root / "results" / PROFILE
     write_all(folder, everything, evidence, root / "results" / "index.html")
     parts = parts_of(evidence, choosing)
-    parts["demo"] = partial(sentence, root / RECORD)
-    parts["worth"] = partial(worth_table, root / FOLDER)
+    parts["demo"] = partial(demo_record.sentence, root / demo_record.FOLDER)
+    parts["demo-draws"] = partial(demo_record.draws, root / demo_record.FOLDER)
+    parts["worth"] = partial(valued.worth_table, root / valued.FOLDER)
     for name in PAGES:
         page = root / name
         text = fill(page.read_text("utf-8"), parts)

@@ -1,0 +1,101 @@
+"""Sections as they were measured, and the pages that show them.
+
+A section is kept as it is printed, in `benchmarks/records`, with the day, the machine
+and its load. `benchmarks/results.md` and tables of the documentation are written from
+that, so that no number is copied by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.common import MET, MISSED, ROOT, Section
+from benchmarks.numbers import write_into
+
+RECORDS = ROOT / "benchmarks" / "records"
+RESULTS = ROOT / "benchmarks" / "results.md"
+AIMS = "aims"
+PAGES = {
+    AIMS: "performance.md",
+    "bf16_rounds": "performance.md",
+    "large": "performance.md",
+    "deployment": "deployment.md",
+    "counts": "what-a-site-reveals.md",
+    "groups": "privacy.md",
+    "masked": "privacy.md",
+    "masks": "privacy.md",
+    "privacy": "privacy-budget.md",
+}
+"""Tables of the documentation, each the section of its name or that of all aims."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A section, and when and where it was measured."""
+
+    section: Section
+    when: str
+
+    def markdown(self) -> str:
+        """Lay it out."""
+        return f"{self.section.markdown()}\nMeasured {self.when}.\n"
+
+
+def keep(name: str, measured: Measured, folder: Path = RECORDS) -> None:
+    """Write the record, in place of an earlier one."""
+    folder.mkdir(exist_ok=True)
+    text = json.dumps(asdict(measured), indent=1, ensure_ascii=False)
+    (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def kept(name: str, folder: Path = RECORDS) -> Measured:
+    """Read a record."""
+    content = json.loads((folder / f"{name}.json").read_text("utf-8"))
+    return Measured(Section(**content["section"]), content["when"])
+
+
+def results(sections: Sequence[Measured]) -> str:
+    """Write the page of all that a whole run measures."""
+    rows = [row for each in sections for row in each.section.aimed]
+    met = sum(row[-1] == MET for row in rows)
+    head = (
+        "# Benchmark results\n\n"
+        "Written by `make bench`, or `python -m benchmarks NAME` for one section. "
+        "Contenders take turns within one run and the medians are compared, so ratios "
+        "carry over to other machines better than seconds. "
+        f"{met} of {len(rows)} aims met.\n"
+    )
+    return "\n".join([head, *(each.markdown() for each in sections)])
+
+
+def aims(sections: Sequence[Measured]) -> str:
+    """Write a table of all that has an aim."""
+    lines = ["| | | measured | aim | |", "|---|---|--:|--:|---|"]
+    for each in sections:
+        title = each.section.title
+        for row in each.section.aimed:
+            what, value, aim, met = _aimed_cells(row)
+            lines.append(f"| {title} | {what} | {value} | {aim} | {met} |")
+            title = ""
+    return "\n".join(lines)
+
+
+def write_pages(names: Sequence[str]) -> None:
+    """Write `results.md` of the sections of these names, and all tables of pages."""
+    there = {path.stem for path in RECORDS.iterdir()}
+    sections = [kept(name) for name in names if name in there]
+    RESULTS.write_text(results(sections), encoding="utf-8")
+    write_into(ROOT / "docs" / PAGES[AIMS], AIMS, aims(sections))
+    for name in there & {*PAGES}:
+        write_into(ROOT / "docs" / PAGES[name], name, kept(name).section.table())
+
+
+def _aimed_cells(row: Sequence[str]) -> tuple[str, str, str, str]:
+    first, second, *_, value, aim, met = row
+    # A number in the first cell is told apart by the second.
+    what = f"{first}, {second}" if first.isdigit() else first
+    assert met in (MET, MISSED)
+    return what, value, aim, met
