@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import torch
+from torch import Tensor
 
 from benchmarks.common import Section, make_setup, medians
+from fedsemi.messages import Weights
 from fedsemi.weights import num_bytes, weighted_mean
 
 
@@ -28,7 +31,7 @@ def aggregation(times: int) -> Section:
         many = models * (clients // 10)
         shares = torch.full((clients,), 1 / clients, dtype=torch.float64)
 
-        def mean(many=many, shares=shares) -> None:
+        def mean(many: Sequence[Weights] = many, shares: Tensor = shares) -> None:
             weighted_mean(models[0], many, shares)
 
         rounds = times if clients == 10 else 1

@@ -69,7 +69,7 @@ def score_of(experiment: Experiment) -> float:
     """Run it and return the mean accuracy of its last tests."""
     steps = run_simulation(build(experiment, None))
     tests = [step.record.test for step in steps if step.record.test is not None]
-    return statistics.mean(test.scores["accuracy"] for test in tests[-LAST:])
+    return statistics.mean(test.accuracy for test in tests[-LAST:])
 
 
 def tables(records: Sequence[Mapping[str, Any]]) -> str:

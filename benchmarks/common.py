@@ -22,6 +22,7 @@ from fedsemi.data.augment import Views, pre_size
 from fedsemi.data.client import Client
 from fedsemi.engines.in_process import InProcess
 from fedsemi.engines.workers import Workers
+from fedsemi.method import Method
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
 from fedsemi.objectives.workbench import Setup
@@ -98,6 +99,13 @@ def make_clients(
     return clients
 
 
+def method_of(name: str, setup: Setup, **settings: Any) -> Method[Any]:
+    """Make a method, as blueprints do."""
+    maker: Any = METHODS[name]
+    made: Method[Any] = maker(setup, **settings)
+    return made
+
+
 class Federation:
     """A method on an engine; a call runs one round."""
 
@@ -110,7 +118,7 @@ class Federation:
         prepared: bool = True,
         **settings: Any,
     ):
-        self.method = METHODS[name](setup, **settings)
+        self.method = method_of(name, setup, **settings)
         self.engine: InProcess | Workers = (
             Workers(self.method, clients, workers)
             if workers

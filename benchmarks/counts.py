@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from benchmarks.common import Section
+from benchmarks.common import Section, method_of
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.experiment import make_experiment
 from fedsemi.data.augment import Views
@@ -24,7 +24,6 @@ from fedsemi.data.datasets import load
 from fedsemi.deployment.site.bounds import BOUNDS
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Task, Weights
-from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
 from fedsemi.objectives.workbench import LocalTraining, Setup
 from fedsemi.seeds import seed_of
@@ -168,8 +167,11 @@ def _answer(plan: Blueprint, bench: Bench, weights: Weights) -> str:
     client, _ = bench.site(FIRST_SITE)
     if any(BOUNDS.outside(plan, client)):
         return "refuses (FS2130)"
+    task = Task(1, 0, weights)
+    method = method_of("supervised", bench.setup)
     try:
-        BOUNDS.check_task(plan, Task(1, 0, weights), client)
+        BOUNDS.check_task(plan, task, method)
+        BOUNDS.check_spread(plan, task, client)
     except ProtocolError as error:
         return f"refuses ({error.code})"
     return "answers"
@@ -179,7 +181,7 @@ def _missed(bench: Bench, plan: Blueprint, weights: Weights) -> list[Any]:
     """Return by how many images the counts of each site and class are wrong."""
     setup = plan.setup(plan.experiment.stages[0])
     bench = replace(bench, setup=setup)
-    method, missed = METHODS["supervised"](setup), []
+    method, missed = method_of("supervised", setup), []
     for number in range(FIRST_SITE, FIRST_SITE + SITES):
         client, shares = bench.site(number)
         task = Task(1, 0, weights, seed=bench.seed)

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from fedsemi.config.experiment import make_experiment
+from fedsemi.data.client import Client
 from fedsemi.engines.in_process import one_thread
+from fedsemi.method import Method
 from fedsemi.server.stages import Judge, run_stages
 from fedsemi.simulation.attack_suite import HONEST, LAST
 from fedsemi.simulation.attacked import AttackedEngine
@@ -78,13 +82,8 @@ def cases(seed: int, out: Path) -> Iterator[Case]:
             truth = federation.oracle.truth[LIAR]
             scenes = {LIAR: Scene(client, truth, setup, simulation.model.num_classes)}
             held_out = federation.held_out if rule == RULES[-1] else {}
-            steps = run_stages(
-                simulation,
-                lambda method, _, f=federation, a=attack, s=scenes: AttackedEngine(
-                    method, f.clients, a, s
-                ),
-                Judge(federation.test, held_out),
-            )
+            engine = partial(_engine, federation.clients, attack, scenes)
+            steps = run_stages(simulation, engine, Judge(federation.test, held_out))
             records = [step.record for step in steps]
             ends = [r for r in records[-LAST:] if r.test is not None]
             yield Case(
@@ -96,6 +95,16 @@ def cases(seed: int, out: Path) -> Iterator[Case]:
                 fmean(r.test.balanced_accuracy for r in ends if r.test),
                 sum(n.code == "FS2141" for r in records for n in r.notices),
             )
+
+
+def _engine(
+    clients: Sequence[Client],
+    attack: str,
+    scenes: Mapping[int, Scene],
+    method: Method[Any],
+    stage: int,
+) -> AttackedEngine:
+    return AttackedEngine(method, clients, attack, scenes)
 
 
 def main() -> None:

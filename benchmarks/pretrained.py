@@ -85,7 +85,7 @@ def run_arm(
         "config_sha256": experiment.sha256,
         "encoder_sha256": simulation.model.encoder_sha256,
         "num_labeled": sum(c.num_labeled for c in simulation.federation.clients),
-        **{name: test.scores[name] for name in SCORES},
+        **{name: value for name, value in test.scores.items() if name in SCORES},
         "pseudo_labels": given,
         "pseudo_label_accuracy": right / given if given else None,
         "seconds_per_round": statistics.median(r.seconds for r in records),

@@ -12,6 +12,7 @@ import copy
 import statistics
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -102,7 +103,7 @@ def cores(times: int) -> Section:
         ["", "one worker", "two workers", "faster by", "aim", ""],
         [
             ["by the clock", *_row(single, double, 1.8)],
-            ["busiest worker", *_row(*busy, 1.8)[:3], "–", ""],
+            ["busiest worker", *_row(busy[0], busy[1], 1.8)[:3], "–", ""],
         ],
     )
 
@@ -150,9 +151,10 @@ class UsualWay:
         self._global.load_state_dict(mean)
 
     def _learn(
-        self, student: nn.Module, teacher: nn.Module, loader: DataLoader
+        self, student: nn.ModuleList, teacher: nn.ModuleList, loader: DataLoader[Any]
     ) -> None:
         model, projector = student
+        encoder: Any = model.encoder
         optimizer = torch.optim.SGD(
             student.parameters(), lr=0.02, momentum=0.9, weight_decay=5e-4
         )
@@ -165,7 +167,7 @@ class UsualWay:
             loss = ((confidence >= 0) * losses).mean() + 0 * twins
             optimizer.zero_grad()
             loss.backward()
-            nn.utils.clip_grad_norm_(model.encoder.parameters(), 5.0)
+            nn.utils.clip_grad_norm_(encoder.parameters(), 5.0)
             optimizer.step()
 
 
@@ -176,7 +178,7 @@ def _barlow(one: Tensor, two: Tensor) -> Tensor:
     return (correlation - wanted).square().sum()
 
 
-class _PillowViews(Dataset):
+class _PillowViews(Dataset[Any]):
     """The weak and the strong view of each image, by Pillow."""
 
     def __init__(self, client: Client, setup: Setup) -> None:
@@ -230,7 +232,7 @@ def _apply(image: Image.Image, name: str, value: float) -> Image.Image:
         "AutoContrast": lambda: ImageOps.autocontrast(image),
         "Equalize": lambda: ImageOps.equalize(image),
         "Posterize": lambda: ImageOps.posterize(image, int(value)),
-        "Solarize": lambda: ImageOps.solarize(image, value),
+        "Solarize": lambda: ImageOps.solarize(image, int(value)),
         "Identity": image.copy,
     }
     return recolors[name]()
