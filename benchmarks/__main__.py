@@ -13,6 +13,7 @@ from datetime import date
 import torch
 
 from benchmarks.aggregation import aggregation
+from benchmarks.claims import claims
 from benchmarks.clients import clients
 from benchmarks.common import Section
 from benchmarks.counts import counts
@@ -50,13 +51,14 @@ ITEMS: dict[str, Callable[[int], Section]] = {
 }
 """The longest come last: the results are written after each of them."""
 BY_NAME: dict[str, Callable[[int], Section]] = {
+    "claims": claims,
     "counts": counts,
     "groups": groups,
     "masked": masked,
     "masks": masks,
     "privacy": privacy,
 }
-"""What sites reveal, and what hides it: on the pages about that; run when named."""
+"""What sites reveal or claim, and what hides or bounds it: run when named."""
 
 
 def main(names: list[str], times: int = 5) -> int:

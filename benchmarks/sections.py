@@ -23,6 +23,7 @@ PAGES = {
     "bf16_rounds": "performance.md",
     "large": "performance.md",
     "deployment": "deployment.md",
+    "claims": "robustness.md",
     "counts": "what-a-site-reveals.md",
     "groups": "privacy.md",
     "masked": "privacy.md",
