@@ -1,4 +1,6 @@
 # Two commands do all the set-up: `make demo` and `make test`.
+# Tests start hundreds of processes: let the first of them keep what it compiled.
+export PYTHONDONTWRITEBYTECODE :=
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin

@@ -87,7 +87,7 @@ def serving(shop: Shop) -> Iterator[Shop]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     shop.address = f"http://127.0.0.1:{server.server_port}"
     try:

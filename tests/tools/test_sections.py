@@ -63,4 +63,4 @@ def test_rows_with_an_aim_are_listed_and_counted():
     ]
     text = results(both)
     assert "2 of 3 aims met." in text
-    assert "| bare loop | small | 2.00 | – |  |\n\nMeasured today.\n" in text
+    assert "| idle | small | 0.10 | at most 1.00 | met |\n\nMeasured today.\n" in text

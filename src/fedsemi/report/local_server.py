@@ -109,7 +109,8 @@ S = TypeVar("S", bound=LocalServer)
 @contextmanager
 def served(server: S) -> Iterator[S]:
     """Let a server answer in the background for a while."""
-    thread = Thread(target=server.serve_forever, daemon=True)
+    # How long a server that is told to stop may go on waiting for visitors.
+    thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
         yield server
