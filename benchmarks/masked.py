@@ -22,9 +22,9 @@ _MASKED = {"masked": True, "plain_warm_up": True}
 _CASES: dict[str, tuple[str, dict[str, Any], bool]] = {
     "semianagg, plain": ("semianagg", {}, False),
     "last bit": ("semianagg", {}, True),
-    "masked": ("semianagg", _MASKED, False),
+    "semianagg, masked": ("semianagg", _MASKED, False),
     "fedavg-semi, plain": ("fedavg-semi", {}, False),
-    "masked ": ("fedavg-semi", _MASKED, False),
+    "fedavg-semi, masked": ("fedavg-semi", _MASKED, False),
 }
 """By column: the method, settings of privacy, and whether the start is off by a bit."""
 
