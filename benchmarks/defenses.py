@@ -111,7 +111,7 @@ def _of(records: Records, suite: str) -> list[Outcome]:
 
 
 def _points(value: float, most: float = float("inf")) -> str:
-    shown = f"{value:.1f}".replace("-", "−")
+    shown = f"{round(value, 1) + 0.0:.1f}".replace("-", "−")  # no minus before zero
     return f"**{shown}**" if value > most else shown
 
 
