@@ -71,10 +71,11 @@ reference: $(VENV)/core ## Write what the command line knows by heart anew (20 s
 pictures: $(VENV)/dev ## Draw the pictures of docs/architecture.md anew, from the code
 	$(BIN)/python -m tools.draw
 
-results: $(VENV)/core ## Write the numbers of README and docs from the records
+results: $(VENV)/flower ## Write the numbers of README and docs from the records
 	$(BIN)/python -m fedsemi.evidence.publish
 	$(BIN)/python -m fedsemi.leakage.publish
 	$(BIN)/python -m fedsemi.asking.publish
+	$(BIN)/python -m benchmarks.pages
 
 check: $(VENV)/dev ## Lint, type-check, and check who imports whom
 	$(BIN)/ruff check .

@@ -166,6 +166,11 @@ def _share(value: float | None) -> str:
     return f"{value:.1%}" if math.isfinite(value) else "–"
 
 
+def written() -> str:
+    """Write the page of all records."""
+    return page(complete(recorded()), lonely_cases())
+
+
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -178,7 +183,7 @@ def main() -> None:
         chosen = tuple(arguments.aggregation or MAIN)
         run(arguments.seed, arguments.clients, chosen)
         return
-    PAGE.write_text(page(complete(recorded()), lonely_cases()), "utf-8")
+    PAGE.write_text(written(), "utf-8")
 
 
 if __name__ == "__main__":

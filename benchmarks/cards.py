@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import ROOT
-from benchmarks.numbers import add_record, read_records, write_into
+from benchmarks.numbers import Shown, add_record, read_records
 from fedsemi.config.experiment import Experiment, load_config
 from fedsemi.simulation.build import build
 from fedsemi.simulation.run import run_simulation
@@ -97,6 +97,9 @@ def _each(values: Sequence[float]) -> str:
     return " · ".join(f"{value:.1f}" for value in values) or "not run"
 
 
+SHOWN = Shown(PAGE, "cards", lambda: tables(read_records(RECORDS)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", default="1")
@@ -118,7 +121,7 @@ def main() -> None:
             }
             add_record(RECORDS, record)
             print(record, flush=True)
-    write_into(PAGE, "cards", tables(read_records(RECORDS)))
+    SHOWN.write()
 
 
 if __name__ == "__main__":

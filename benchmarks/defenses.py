@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.common import ROOT
-from benchmarks.numbers import add_record, read_records, write_into
+from benchmarks.numbers import Shown, add_record, read_records
 from fedsemi.config.experiment import load_config
 from fedsemi.engines.in_process import one_thread
 from fedsemi.simulation.attack_suite import HONEST, Outcome, run_suite
@@ -115,6 +115,20 @@ def _points(value: float, most: float = float("inf")) -> str:
     return f"**{shown}**" if value > most else shown
 
 
+SHOWN = (
+    Shown(
+        ROOT / "docs" / "robustness.md",
+        "held-out",
+        lambda: held_out_table(read_records(RECORDS)),
+    ),
+    Shown(
+        ROOT / "docs" / "privacy.md",
+        "attacks",
+        lambda: masked_table(read_records(RECORDS)),
+    ),
+)
+
+
 def main() -> None:
     done = {(r["suite"], r["seed"]) for r in read_records(RECORDS)}
     for name, suite in SUITES.items():
@@ -132,9 +146,8 @@ def main() -> None:
                 add_record(RECORDS, {"suite": name, **asdict(outcome)})
             mean = fmean(o.balanced_accuracy for o in outcomes)
             print(f"{name}, seed {seed}: {mean:.3f} on average", flush=True)
-    records = read_records(RECORDS)
-    write_into(ROOT / "docs" / "robustness.md", "held-out", held_out_table(records))
-    write_into(ROOT / "docs" / "privacy.md", "attacks", masked_table(records))
+    for table in SHOWN:
+        table.write()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.common import ROOT
-from benchmarks.numbers import read_records, write_into
+from benchmarks.numbers import Shown, read_records
 
 RECORDS = ROOT / "benchmarks" / "demo-choosing.jsonl"
 PAGE = ROOT / "docs" / "protocol.md"
@@ -29,5 +29,8 @@ def table(records: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+SHOWN = Shown(PAGE, "demo", lambda: table(read_records(RECORDS)))
+
+
 if __name__ == "__main__":
-    write_into(PAGE, "demo", table(read_records(RECORDS)))
+    SHOWN.write()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import ROOT
-from benchmarks.numbers import add_record, read_records, write_into
+from benchmarks.numbers import Shown, add_record, read_records
 from fedsemi.report.run import Run, read_run
 
 RECORDS = ROOT / "benchmarks" / "estimates.jsonl"
@@ -70,6 +70,9 @@ def table(records: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+SHOWN = Shown(PAGE, "estimates", lambda: table(read_records(RECORDS)))
+
+
 def main() -> None:
     done = [record["run"] for record in read_records(RECORDS)]
     for title, settings in ROWS.items():
@@ -82,7 +85,7 @@ def main() -> None:
                 command += ["--set", each]
             subprocess.run([*command, "--out", str(out)], check=True)
             add_record(RECORDS, {"run": title, **record_of(read_run(out))})
-    write_into(PAGE, "estimates", table(read_records(RECORDS)))
+    SHOWN.write()
 
 
 if __name__ == "__main__":

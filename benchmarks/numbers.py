@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +23,27 @@ def add_record(path: Path, record: Mapping[str, Any]) -> None:
         file.write(json.dumps(record) + "\n")
 
 
-def shown_in(page: Path, name: str) -> str:
-    """Return what a page shows between the marks of that name."""
-    return _parts(page, name)[1].strip()
+@dataclass(frozen=True)
+class Shown:
+    """A part of a page between two marks, and what it is made of."""
 
+    page: Path
+    name: str
+    made: Callable[[], str]
 
-def write_into(page: Path, name: str, text: str) -> None:
-    """Write the numbers of that name, and leave the rest of the page as it is."""
-    before, _, after = _parts(page, name)
-    page.write_text(f"{before}\n{text}\n{after}", encoding="utf-8")
+    def now(self) -> str:
+        """Return what the page shows."""
+        return self._parts()[1].strip()
 
+    def write(self) -> None:
+        """Write it anew, and leave the rest of the page as it is."""
+        before, _, after = self._parts()
+        self.page.write_text(f"{before}\n{self.made()}\n{after}", encoding="utf-8")
 
-def _parts(page: Path, name: str) -> tuple[str, str, str]:
-    start = f"<!-- numbers: {name} -->\n"
-    before, found, rest = page.read_text("utf-8").partition(start)
-    if not found:
-        raise ValueError(f"{page} has no place for the numbers of '{name}'")
-    shown, end, after = rest.partition(END)
-    return before + start, shown, end + after
+    def _parts(self) -> tuple[str, str, str]:
+        start = f"<!-- numbers: {self.name} -->\n"
+        before, found, rest = self.page.read_text("utf-8").partition(start)
+        if not found:
+            raise ValueError(f"{self.page} has no place for '{self.name}'")
+        shown, end, after = rest.partition(END)
+        return before + start, shown, end + after

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import ROOT
-from benchmarks.numbers import add_record, read_records, write_into
+from benchmarks.numbers import Shown, add_record, read_records
 from fedsemi.config.experiment import load_config
 from fedsemi.simulation.build import build
 from fedsemi.simulation.run import run_simulation
@@ -133,6 +133,9 @@ def _mean(records: Sequence[Mapping[str, Any]], score: str) -> str:
     return f"{mean} ± {statistics.stdev(values):.1f}" if len(values) > 1 else mean
 
 
+SHOWN = Shown(PAGE, "pretrained", lambda: tables(read_records(RECORDS)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("records", type=Path)
@@ -152,7 +155,7 @@ def main() -> None:
             add_record(given.records, record)
             print(record, flush=True)
     if given.records.resolve() == RECORDS:
-        write_into(PAGE, "pretrained", tables(read_records(RECORDS)))
+        SHOWN.write()
 
 
 if __name__ == "__main__":

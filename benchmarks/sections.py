@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.common import MET, ROOT, Section
-from benchmarks.numbers import write_into
+from benchmarks.numbers import Shown
 
 RECORDS = ROOT / "benchmarks" / "records"
 RESULTS = ROOT / "benchmarks" / "results.md"
@@ -84,14 +85,18 @@ def aims(sections: Sequence[Measured]) -> str:
     return "\n".join(lines)
 
 
-def write_pages(names: Sequence[str]) -> None:
-    """Write `results.md` of the sections of these names, and all tables of pages."""
-    there = {path.stem for path in RECORDS.iterdir()}
-    sections = [kept(name) for name in names if name in there]
-    RESULTS.write_text(results(sections), encoding="utf-8")
-    write_into(ROOT / "docs" / PAGES[AIMS], AIMS, aims(sections))
-    for name in there & {*PAGES}:
-        write_into(ROOT / "docs" / PAGES[name], name, kept(name).section.table())
+def shown(names: Sequence[str]) -> list[Shown]:
+    """List the tables of pages, of which one has all aims of these sections."""
+    docs = ROOT / "docs"
+    tables = [Shown(docs / PAGES[AIMS], AIMS, lambda: aims([*map(kept, names)]))]
+    for name, page in PAGES.items():
+        if name != AIMS:
+            tables.append(Shown(docs / page, name, partial(_table, name)))
+    return tables
+
+
+def _table(name: str) -> str:
+    return kept(name).section.table()
 
 
 def _case(row: Sequence[str], section: Section) -> str:

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-from benchmarks.__main__ import BY_NAME, ITEMS
-from benchmarks.common import ROOT, Section
-from benchmarks.numbers import shown_in
+from benchmarks.common import Section
+from benchmarks.items import BY_NAME, ITEMS
 from benchmarks.sections import (
-    AIMS,
-    PAGES,
     RECORDS,
-    RESULTS,
     Measured,
     aims,
     keep,
@@ -35,17 +30,6 @@ SECTION = Section(
 
 def test_every_benchmark_has_a_record_and_no_record_is_left_over():
     assert {path.stem for path in RECORDS.iterdir()} == {*ITEMS, *BY_NAME}
-
-
-@pytest.mark.parametrize("name", sorted({*PAGES} - {AIMS}))
-def test_a_page_shows_the_table_that_was_measured(name):
-    assert shown_in(ROOT / "docs" / PAGES[name], name) == kept(name).section.table()
-
-
-def test_the_aims_and_the_results_are_those_of_the_records():
-    sections = [kept(name) for name in ITEMS]
-    assert shown_in(ROOT / "docs" / PAGES[AIMS], AIMS) == aims(sections)
-    assert RESULTS.read_text("utf-8") == results(sections)
 
 
 def test_a_record_comes_back_as_it_was_kept(tmp_path):
