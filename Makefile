@@ -1,6 +1,4 @@
 # Two commands do all the set-up: `make demo` and `make test`.
-# Tests start hundreds of processes: let the first of them keep what it compiled.
-export PYTHONDONTWRITEBYTECODE :=
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -33,6 +31,9 @@ test-deployment: $(VENV)/flower $(VENV)/dev ## Test a real deployment: keys, kil
 test-newest-flower: $(VENV)/dev ## Try the newest Flower's names, in an environment of its own
 	$(BIN)/python tools/newest_flower.py
 
+# Tests start hundreds of processes: let the first of them keep what it compiled.
+test test-slow test-docs test-deployment: export PYTHONDONTWRITEBYTECODE :=
+
 test: check ## Install, then run the checks and the fast tests
 	$(BIN)/python -m pytest -n 2
 
@@ -43,7 +44,7 @@ test-docs: $(VENV)/dev ## Type all that pages, examples and notebooks say, also 
 	$(BIN)/python -m pytest -m "slow or not slow" tests/test_pages.py tests/test_examples.py \
 		tests/test_first_hour.py tests/tools
 
-bench: $(VENV)/dev ## Measure speed and memory, write benchmarks/results.md (about 10 min)
+bench: $(VENV)/dev ## Measure speed and memory, write records and the pages that show them (about 16 min)
 	$(BIN)/python -m benchmarks
 
 bench-peers: $(VENV)/dev ## Measure the same round in other frameworks, write benchmarks/peers.md (about 20 min)
@@ -71,7 +72,7 @@ reference: $(VENV)/core ## Write what the command line knows by heart anew (20 s
 pictures: $(VENV)/dev ## Draw the pictures of docs/architecture.md anew, from the code
 	$(BIN)/python -m tools.draw
 
-results: $(VENV)/flower ## Write the numbers of README and docs from the records
+results: $(VENV)/core ## Write the numbers of README and docs from the records
 	$(BIN)/python -m fedsemi.evidence.publish
 	$(BIN)/python -m fedsemi.leakage.publish
 	$(BIN)/python -m fedsemi.asking.publish

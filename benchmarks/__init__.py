@@ -1,5 +1,5 @@
-"""How fast fedsemi is, as ratios measured inside one run.
+"""How fast fedsemi is, as ratios measured inside one run, and what else was measured.
 
-`python -m benchmarks` runs everything and writes `benchmarks/results.md`;
-`python -m benchmarks limit clients` runs some items and only prints them.
+`python -m benchmarks` measures what `sections.WHOLE` lists, `python -m benchmarks limit
+clients` these items; records are kept and the pages that show them are written.
 """

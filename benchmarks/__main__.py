@@ -13,9 +13,9 @@ from datetime import date
 import torch
 
 from benchmarks.common import Section
-from benchmarks.items import BY_NAME, ITEMS
+from benchmarks.items import ITEMS
 from benchmarks.pages import write_pages
-from benchmarks.sections import Measured, keep
+from benchmarks.sections import WHOLE, Measured, keep
 from fedsemi.engines.allocator import keep_freed_memory
 from fedsemi.use.session import available_cores
 
@@ -25,17 +25,16 @@ def main(names: list[str], times: int = 5) -> int:
     torch.set_num_threads(1)
     keep_freed_memory()
     failed = 0
-    for name in names or ITEMS:
+    for name in names or WHOLE:
         try:
-            measured = measure((ITEMS | BY_NAME)[name], times)
+            measured = measure(ITEMS[name], times)
+            print(measured.markdown(), flush=True)
+            keep(name, measured)
+            write_pages()
         except Exception:  # what goes wrong in one stops no other
             traceback.print_exc()
-            print(f"'{name}' was not measured; its earlier record stays", flush=True)
+            print(f"'{name}' was not measured or not written", flush=True)
             failed += 1
-            continue
-        print(measured.markdown(), flush=True)
-        keep(name, measured)
-        write_pages()
     return failed
 
 
@@ -54,8 +53,7 @@ def measure(act: Callable[[int], Section], times: int) -> Measured:
 
 
 if __name__ == "__main__":
-    known = ITEMS | BY_NAME
-    unknown = [name for name in sys.argv[1:] if name not in known]
+    unknown = [name for name in sys.argv[1:] if name not in ITEMS]
     if unknown:
-        sys.exit(f"unknown benchmark '{unknown[0]}'; known are {', '.join(known)}")
+        sys.exit(f"unknown benchmark '{unknown[0]}'; known are {', '.join(ITEMS)}")
     sys.exit(main(sys.argv[1:]))

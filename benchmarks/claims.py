@@ -56,7 +56,7 @@ def claims(times: int) -> Section:
 
 def _mean_and_most(values: Sequence[float]) -> str:
     mean, most = sum(values) / len(values), max(values)
-    return f"{mean:.2g} ({most:.2g})" if mean < 0.01 else f"{mean:.2f} ({most:.2f})"
+    return f"{mean:.2g} ({most:.2g})" if mean < 0.01 else f"{mean:.3f} ({most:.3f})"
 
 
 def _honest(clients: int, classes: int, seed: int) -> Tensor:

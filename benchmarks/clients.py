@@ -7,6 +7,7 @@ import sys
 import time
 
 from benchmarks.common import (
+    MISSED,
     PATIENCE,
     Federation,
     Section,
@@ -51,7 +52,7 @@ def _row(count: int, width: int, base: dict[int, float]) -> list[str]:
     try:
         result, peak = run_apart("benchmarks.clients", str(count), str(width))
     except TimeoutError:
-        return [*cells, *["–"] * 6, f"not done in {PATIENCE} s"]
+        return [*cells, *["–"] * 4, f"not done in {PATIENCE} s", "–", MISSED]
     cells += [f"{result['model']:.2f} MB", f"{result['seconds']:.1f} s"]
     cells += [f"{result['server']:.2f} s", f"{peak:.0f} MB"]
     more = peak - base.setdefault(width, peak)

@@ -43,6 +43,11 @@ class Section:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
 
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"{self.title}: {row} does not fit {self.columns}")
+
     @property
     def aimed(self) -> list[Sequence[str]]:
         """The rows that have an aim: they end in value, aim, and whether it is met."""
@@ -66,7 +71,8 @@ def against(value: float, aim: float, form: str, at_least: bool = False) -> list
     """
     met = value >= aim if at_least else value <= aim
     bound = "at least" if at_least else "at most"
-    return [form.format(value), f"{bound} {form.format(aim)}", MET if met else MISSED]
+    shown = form.format(value).replace("-", "−")
+    return [shown, f"{bound} {form.format(aim)}", MET if met else MISSED]
 
 
 def timed(act: Callable[[], Any]) -> tuple[float, Any]:

@@ -54,9 +54,12 @@ def _scaled(share: float) -> Callable[[Weights], Weights]:
 
 CASES: dict[str, tuple[dict[str, Any], Callable[[Weights], Weights]]] = {
     "one full batch, zero head, no momentum": (_FULL, _scaled(0.0)),
-    "four batches, zero head, smallest rate": (_SLOW, _scaled(0.0)),
-    "four batches, faintest head, smallest rate": (_SLOW, _scaled(1.1 * BOUNDS.spread)),
-    "four batches, fresh head, smallest rate": (_SLOW, _scaled(1.0)),
+    "four batches, zero head, smallest rate, no momentum": (_SLOW, _scaled(0.0)),
+    "four batches, faintest head within the bounds, smallest rate, no momentum": (
+        _SLOW,
+        _scaled(1.1 * BOUNDS.spread),
+    ),
+    "four batches, fresh head, smallest rate, no momentum": (_SLOW, _scaled(1.0)),
     "usual settings, fresh model": (_USUAL, _scaled(1.0)),
 }
 """By name: local training, and what is done to a fresh model."""

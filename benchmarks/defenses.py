@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.common import ROOT
 from benchmarks.numbers import Shown, add_record, read_records
-from fedsemi.config.experiment import load_config
+from fedsemi.config.experiment import Experiment, load_config
 from fedsemi.engines.in_process import one_thread
 from fedsemi.simulation.attack_suite import HONEST, Outcome, run_suite
 
@@ -34,6 +34,10 @@ class Suite:
     attacks: tuple[str, ...] = ("flip", "scaled")
     aggregations: tuple[str, ...] = ("semianagg",)
     seeds: tuple[int, ...] = (1, 2, 3)
+
+    def experiment(self, seed: int) -> Experiment:
+        """Return what is run with that seed."""
+        return load_config(CONFIG, [f"seed={seed}", *self.settings])
 
 
 _TEN = "partition.num_clients=10"
@@ -106,8 +110,9 @@ def masked_table(records: Records) -> str:
 
 
 def _of(records: Records, suite: str) -> list[Outcome]:
-    own = [{**record} for record in records if record["suite"] == suite]
-    return [Outcome(**{k: v for k, v in r.items() if k != "suite"}) for r in own]
+    return [
+        Outcome(**record["outcome"]) for record in records if record["suite"] == suite
+    ]
 
 
 def _points(value: float, most: float = float("inf")) -> str:
@@ -130,12 +135,12 @@ SHOWN = (
 
 
 def main() -> None:
-    done = {(r["suite"], r["seed"]) for r in read_records(RECORDS)}
+    done = {(r["suite"], r["outcome"]["seed"]) for r in read_records(RECORDS)}
     for name, suite in SUITES.items():
         for seed in suite.seeds:
             if (name, seed) in done:
                 continue
-            experiment = load_config(CONFIG, [f"seed={seed}", *suite.settings])
+            experiment = suite.experiment(seed)
             with TemporaryDirectory() as folder, one_thread():
                 outcomes = [
                     *run_suite(
@@ -143,7 +148,8 @@ def main() -> None:
                     )
                 ]
             for outcome in outcomes:
-                add_record(RECORDS, {"suite": name, **asdict(outcome)})
+                record = {"suite": name, "config_sha256": experiment.sha256}
+                add_record(RECORDS, record | {"outcome": asdict(outcome)})
             mean = fmean(o.balanced_accuracy for o in outcomes)
             print(f"{name}, seed {seed}: {mean:.3f} on average", flush=True)
     for table in SHOWN:

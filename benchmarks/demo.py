@@ -15,7 +15,7 @@ PAGE = ROOT / "docs" / "protocol.md"
 def table(records: Sequence[Mapping[str, Any]]) -> str:
     """Lay the records out, seeds beside each other."""
     lines = [
-        "| who has which digits | seeds | accuracy | running mean |",
+        "| what was tried | seeds | accuracy | running mean |",
         "|---|---|---|---|",
     ]
     for arm in dict.fromkeys(record["arm"] for record in records):

@@ -38,6 +38,7 @@ def record_of(run: Run) -> dict[str, Any]:
     ]
     pairs = [(e, t) for e, t in found if e is not None and t is not None]
     errors = [100 * (estimate.accuracy - truth) for estimate, truth in pairs]
+    largest: float = max(errors, key=abs)
     wide = [100 * (estimate.high - estimate.low) for estimate, _ in pairs]
     return {
         "config_sha256": run.manifest["config_sha256"],
@@ -45,7 +46,7 @@ def record_of(run: Run) -> dict[str, Any]:
         "estimates": len(pairs),
         "inside": sum(e.low <= truth <= e.high for e, truth in pairs),
         "error": round(statistics.mean(errors), 2),
-        "largest": round(sorted(errors, key=abs)[-1], 2),
+        "largest": round(largest, 2),
         "width": round(statistics.mean(wide), 2),
         "alarms": [[alarm.kind, alarm.round] for alarm in run.alarms],
     }

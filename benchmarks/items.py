@@ -23,28 +23,10 @@ from benchmarks.reference import cores, reference
 from benchmarks.rounds import bf16_rounds, rounds
 
 ITEMS: dict[str, Callable[[int], Section]] = {
-    "first_words": first_words,
-    "limit": limit,
-    "reference": reference,
-    "cores": cores,
-    "augmentation": augmentation,
-    "aggregation": aggregation,
-    "scale": scale,
-    "precision": precision,
-    "rounds": rounds,
-    "bf16_rounds": bf16_rounds,
-    "large": large,
-    "flower": flower,
-    "clients": clients,
-    "deployment": deployment,
+    act.__name__: act
+    for act in (
+        *(first_words, limit, reference, cores, augmentation, aggregation, scale),
+        *(precision, rounds, bf16_rounds, large, flower, clients, deployment),
+        *(claims, counts, groups, masked, masks, privacy),
+    )
 }
-"""The longest come last: the results are written after each of them."""
-BY_NAME: dict[str, Callable[[int], Section]] = {
-    "claims": claims,
-    "counts": counts,
-    "groups": groups,
-    "masked": masked,
-    "masks": masks,
-    "privacy": privacy,
-}
-"""What sites reveal or claim, and what hides or bounds it: run when named."""

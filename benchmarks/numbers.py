@@ -42,8 +42,8 @@ class Shown:
 
     def _parts(self) -> tuple[str, str, str]:
         start = f"<!-- numbers: {self.name} -->\n"
-        before, found, rest = self.page.read_text("utf-8").partition(start)
-        if not found:
-            raise ValueError(f"{self.page} has no place for '{self.name}'")
-        shown, end, after = rest.partition(END)
-        return before + start, shown, end + after
+        before, *rest = self.page.read_text("utf-8").split(start)
+        if len(rest) != 1 or END not in rest[0]:
+            raise ValueError(f"{self.page} has not one place for '{self.name}'")
+        shown, _, after = rest[0].partition(END)
+        return before + start, shown, END + after

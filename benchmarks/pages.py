@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import attacks, cards, defenses, demo, estimates, pretrained
-from benchmarks.items import ITEMS
-from benchmarks.sections import RESULTS, kept, results, shown
+from benchmarks import attacks, cards, defenses, demo, estimates, pretrained, sections
 
 SHOWN = (
-    *shown([*ITEMS]),
+    *sections.SHOWN,
     *defenses.SHOWN,
     cards.SHOWN,
     demo.SHOWN,
@@ -21,17 +20,16 @@ SHOWN = (
 )
 
 
-def pages() -> dict[Path, str]:
-    """Return the pages that are written as a whole, each as a file."""
-    return {
-        RESULTS: results([kept(name) for name in ITEMS]),
-        attacks.PAGE: attacks.written(),
-    }
+PAGES: dict[Path, Callable[[], str]] = {
+    sections.RESULTS: lambda: sections.results(sections.whole()),
+    attacks.PAGE: attacks.written,
+}
+"""What is written as a whole."""
 
 
 def write_pages() -> None:
-    for path, text in pages().items():
-        path.write_text(text, encoding="utf-8")
+    for path, made in PAGES.items():
+        path.write_text(made(), encoding="utf-8")
     for table in SHOWN:
         table.write()
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from benchmarks.common import ROOT
 from benchmarks.numbers import Shown, add_record, read_records
+from fedsemi.client.evaluate import Score
 from fedsemi.config.experiment import load_config
 from fedsemi.simulation.build import build
 from fedsemi.simulation.run import run_simulation
@@ -54,7 +55,7 @@ ARMS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
 }
-SCORES = ("accuracy", "balanced_accuracy", "auc")
+SCORES: tuple[Score, ...] = ("accuracy", "balanced_accuracy", "auc")
 
 
 def overrides_of(arm: str, seed: int, more: Sequence[str]) -> list[str]:
@@ -85,7 +86,7 @@ def run_arm(
         "config_sha256": experiment.sha256,
         "encoder_sha256": simulation.model.encoder_sha256,
         "num_labeled": sum(c.num_labeled for c in simulation.federation.clients),
-        **{name: value for name, value in test.scores.items() if name in SCORES},
+        **{name: test.scores[name] for name in SCORES},
         "pseudo_labels": given,
         "pseudo_label_accuracy": right / given if given else None,
         "seconds_per_round": statistics.median(r.seconds for r in records),

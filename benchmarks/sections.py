@@ -18,9 +18,14 @@ from benchmarks.numbers import Shown
 
 RECORDS = ROOT / "benchmarks" / "records"
 RESULTS = ROOT / "benchmarks" / "results.md"
-AIMS = "aims"
+WHOLE = (
+    *("first_words", "limit", "reference", "cores", "augmentation", "aggregation"),
+    *("scale", "precision", "rounds", "bf16_rounds", "large", "flower", "clients"),
+    "deployment",
+)
+"""What a whole run measures, the longest last: pages are written after each."""
 PAGES = {
-    AIMS: "performance.md",
+    "precision": "performance.md",
     "bf16_rounds": "performance.md",
     "large": "performance.md",
     "deployment": "deployment.md",
@@ -31,7 +36,7 @@ PAGES = {
     "masks": "privacy.md",
     "privacy": "privacy-budget.md",
 }
-"""Tables of the documentation, each the section of its name or that of all aims."""
+"""Tables of the documentation, by section."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ def results(sections: Sequence[Measured]) -> str:
     met = sum(row[-1] == MET for row in rows)
     head = (
         "# Benchmark results\n\n"
-        "Written by `make bench`, or `python -m benchmarks NAME` for one section. "
+        "Measured by `make bench`, or `python -m benchmarks NAME` for one section. "
         "Contenders take turns within one run and the medians are compared, so ratios "
         "carry over to other machines better than seconds. "
         f"{met} of {len(rows)} aims met.\n"
@@ -85,18 +90,23 @@ def aims(sections: Sequence[Measured]) -> str:
     return "\n".join(lines)
 
 
-def shown(names: Sequence[str]) -> list[Shown]:
-    """List the tables of pages, of which one has all aims of these sections."""
-    docs = ROOT / "docs"
-    tables = [Shown(docs / PAGES[AIMS], AIMS, lambda: aims([*map(kept, names)]))]
-    for name, page in PAGES.items():
-        if name != AIMS:
-            tables.append(Shown(docs / page, name, partial(_table, name)))
-    return tables
+def whole() -> list[Measured]:
+    """Read what a whole run measures."""
+    return [kept(name) for name in WHOLE]
 
 
 def _table(name: str) -> str:
-    return kept(name).section.table()
+    measured = kept(name)
+    return f"{measured.section.table()}\n\nMeasured {measured.when}."
+
+
+SHOWN = (
+    Shown(ROOT / "docs" / "performance.md", "aims", lambda: aims(whole())),
+    *(
+        Shown(ROOT / "docs" / page, name, partial(_table, name))
+        for name, page in PAGES.items()
+    ),
+)
 
 
 def _case(row: Sequence[str], section: Section) -> str:

@@ -48,5 +48,5 @@ def test_other_draws_stand_beside_the_demo_and_are_averaged_without_it(
         "| 1 | 70.0 | 80.0 | 95.0 | 40 % |",
         "| 2 | 80.0 | 90.0 | 100.0 | 50 % |",
         "| 10 | 60.0 | 90.0 | 100.0 | 75 % |",
-        "| mean without 1 | 70.0 | 90.0 | 100.0 | 67 % |",
+        "| mean of the others | 70.0 | 90.0 | 100.0 | 67 % |",
     ]

@@ -7,7 +7,7 @@ import re
 import pytest
 from benchmarks.common import ROOT
 from benchmarks.numbers import Shown, add_record, read_records
-from benchmarks.pages import SHOWN, pages
+from benchmarks.pages import PAGES, SHOWN
 
 
 @pytest.mark.parametrize("table", SHOWN, ids=lambda table: table.name)
@@ -15,9 +15,9 @@ def test_a_page_shows_the_records_as_they_are(table):
     assert table.now() == table.made(), "run `make results`"
 
 
-@pytest.mark.parametrize("path", pages(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_a_whole_page_is_that_of_the_records(path):
-    assert path.read_text("utf-8") == pages()[path], "run `make results`"
+    assert path.read_text("utf-8") == PAGES[path](), "run `make results`"
 
 
 def test_no_mark_of_a_page_is_without_its_maker():
@@ -39,8 +39,22 @@ def test_numbers_are_written_into_their_part_of_a_page(tmp_path):
         "before\n<!-- numbers: a -->\n\n| new |\n\n<!-- end -->\nafter\n"
     )
     assert table.now() == "| new |"
-    with pytest.raises(ValueError, match="no place for 'b'"):
-        Shown(page, "b", str).write()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no mark",
+        "<!-- numbers: a -->\nno end",
+        "<!-- numbers: a -->\n\n<!-- end -->\n<!-- numbers: a -->\n\n<!-- end -->\n",
+    ],
+)
+def test_a_page_without_exactly_one_place_is_left_alone(tmp_path, text):
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    with pytest.raises(ValueError, match="has not one place for 'a'"):
+        Shown(page, "a", str).write()
+    assert page.read_text() == text
 
 
 def test_records_are_lines_and_none_without_a_file(tmp_path):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from benchmarks.common import Section
-from benchmarks.items import BY_NAME, ITEMS
 from benchmarks.sections import (
     RECORDS,
+    WHOLE,
     Measured,
     aims,
     keep,
@@ -29,7 +30,16 @@ SECTION = Section(
 
 
 def test_every_benchmark_has_a_record_and_no_record_is_left_over():
-    assert {path.stem for path in RECORDS.iterdir()} == {*ITEMS, *BY_NAME}
+    pytest.importorskip("flwr")
+    from benchmarks.items import ITEMS
+
+    assert {path.stem for path in RECORDS.iterdir()} == {*ITEMS}
+    assert {*WHOLE} <= {*ITEMS}
+
+
+def test_a_row_that_is_too_short_is_no_section():
+    with pytest.raises(ValueError, match="Speed: .* does not fit"):
+        replace(SECTION, rows=[["10", "big"]])
 
 
 def test_a_record_comes_back_as_it_was_kept(tmp_path):

@@ -117,9 +117,9 @@ def setting(dataset: str, arm: str, **partition: Any) -> Setting:
 
 def find(names: Sequence[str], catalogue: Mapping[str, Artifact]) -> list[Artifact]:
     """Find artifacts by name; "all" means all of the paper's."""
-    questions = "".join(f"{name}, " for name in catalogue if name[0] == "q")
     for name in names:
         if name != "all" and name not in catalogue:
+            questions = "".join(f"{each}, " for each in catalogue if each[0] == "q")
             raise ConfigError(
                 f"there is no '{name}'{nearest(name, catalogue)}; ask for table1 to "
                 f"table9, fig1 to fig12, {questions}or all",
