@@ -38,7 +38,7 @@ def test_every_benchmark_has_a_record_and_no_record_is_left_over():
 
 
 def test_a_row_that_is_too_short_is_no_section():
-    with pytest.raises(ValueError, match="Speed: .* does not fit"):
+    with pytest.raises(ValueError, match=r"Speed: .* does not fit"):
         replace(SECTION, rows=[["10", "big"]])
 
 
