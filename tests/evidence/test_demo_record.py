@@ -50,3 +50,4 @@ def test_other_draws_stand_beside_the_demo_and_are_averaged_without_it(
         "| 10 | 60.0 | 90.0 | 100.0 | 75 % |",
         "| mean of the others | 70.0 | 90.0 | 100.0 | 67 % |",
     ]
+    assert "40 % of the gap is closed (other draws: 67 %)." in sentence(tmp_path)
