@@ -39,9 +39,9 @@ def clients(times: int) -> Section:
         f"SemiAnAgg, a tenth of the clients labeled, {_TOTAL:,} samples of 16x16 in "
         "all, two workers; the first round, in which clients also prepare. The server "
         "is in processor seconds. Memory is that of all processes together and "
-        "leaves out mapped files, which the system can drop; *more memory* compares with 10 "
-        "clients. Beyond 32 clients, answers and client memories lie on disk. The aim, "
-        "four models and 50 MB, was set for 1000 clients.",
+        "leaves out mapped files, which the system can drop; *more memory* compares "
+        "with 10 clients. Beyond 32 clients, answers and client memories lie on disk. "
+        "The aim, four models and 50 MB, was set for 1000 clients.",
         [
             "clients",
             "model",
