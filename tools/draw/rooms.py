@@ -182,5 +182,6 @@ def _box(name: str, room: Room, floors: Floors, kind: str) -> Iterator[str]:
 
 
 def _about(number: int) -> str:
-    """Round to hundreds: a picture need not change with every line of code."""
-    return f"{max(100, round(number, -2)):,}"
+    """Round: a picture need not change with every line of code."""
+    step = 500 if number > 1000 else 100
+    return f"{max(step, step * round(number / step)):,}"
