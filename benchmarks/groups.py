@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -33,12 +33,10 @@ from fedsemi.runs.records import GroupRecord
 from fedsemi.seeds import seed_of
 from fedsemi.server.gate import gate_of
 from fedsemi.server.rounds import run
-from fedsemi.simulation.attack_suite import HONEST, attackers_of
+from fedsemi.simulation.attack_suite import HONEST, attackers_of, warm_up
 from fedsemi.simulation.attacked import AttackedEngine
 from fedsemi.simulation.attacks import Scene
 from fedsemi.simulation.build import Simulation, build
-from fedsemi.simulation.run import run_simulation
-from fedsemi.storage import write_weights
 
 SEEDS, CLIPS, ATTACKS = (1, 2, 3), (100, 1), (HONEST, "flip", "scaled")
 BIAS = "head.bias"
@@ -78,7 +76,7 @@ def groups(times: int) -> Section:
     """Measure what is cut, of whom, and what all rounds together tell."""
     rows = []
     with TemporaryDirectory() as folder, one_thread():
-        starts = {seed: _warm_up(seed, Path(folder)) for seed in SEEDS}
+        starts = {seed: warm_up(_built(seed, 100), Path(folder)) for seed in SEEDS}
         for clip in CLIPS:
             for attack in ATTACKS:
                 played = [_played(s, clip, attack, starts[s]) for s in SEEDS]
@@ -94,17 +92,6 @@ def groups(times: int) -> Section:
     ]
     text = f"Ten sites, three groups, eight rounds; by seeds {SEEDS}."
     return Section("Sums of groups, compared", text, columns, rows)
-
-
-def _warm_up(seed: int, folder: Path) -> Path:
-    built = _built(seed, 100)
-    content = built.experiment.model_dump(mode="json", exclude_none=True)
-    content["stages"] = content["stages"][:1]
-    alone = replace(built, experiment=make_experiment(content))
-    (*_, last) = run_simulation(alone)
-    path = folder / f"{seed}.safetensors"
-    write_weights(path, last.weights)
-    return path
 
 
 def _built(seed: int, clip: float, start: Path | None = None) -> Simulation:

@@ -12,9 +12,10 @@ from benchmarks.common import ROOT, Section
 from fedsemi.config.experiment import load_config, make_experiment
 from fedsemi.engines.in_process import one_thread
 from fedsemi.messages import Weights
+from fedsemi.simulation.attack_suite import warm_up
 from fedsemi.simulation.build import build
 from fedsemi.simulation.run import run_simulation
-from fedsemi.storage import write_weights
+from fedsemi.storage import read_weights, write_weights
 
 SEEDS = (1, 2, 3)
 ROUNDS = 10
@@ -32,19 +33,20 @@ _CASES: dict[str, tuple[str, dict[str, Any], bool]] = {
 def masked(times: int) -> Section:
     """Train plain and masked from the same warm-up."""
     rows = []
-    images = 0
-    with TemporaryDirectory() as folder, one_thread():
+    with TemporaryDirectory() as name, one_thread():
         for seed in SEEDS:
             content = _content(seed)
-            stages = content.pop("stages")
-            (*_, last), images = _trained({**content, "stages": stages[:1]})
+            built = build(make_experiment(content))
+            images = len(built.federation.test)
+            warm = warm_up(built, Path(name))
+            off = warm.with_name("off.safetensors")
+            write_weights(off, _next(read_weights(warm)))
             scores = []
-            for method, privacy, off in _CASES.values():
-                start = Path(folder) / "start.safetensors"
-                write_weights(start, _next(last.weights) if off else last.weights)
-                stage = {"method": method, "rounds": ROUNDS}
-                case = {"start": str(start), "stages": [stage], "privacy": privacy}
-                (*_, end), images = _trained(content | case)
+            for method, privacy, is_off in _CASES.values():
+                stages = [{"method": method, "rounds": ROUNDS}]
+                start = str(off if is_off else warm)
+                case = {"start": start, "stages": stages, "privacy": privacy}
+                (*_, end) = run_simulation(build(make_experiment(content | case)))
                 assert end.record.test is not None, "the last round is tested"
                 scores.append(f"{end.record.test.accuracy:.2%}")
             rows.append([str(seed), *scores])
@@ -60,11 +62,6 @@ def _content(seed: int) -> dict[str, Any]:
     config = ROOT / "benchmarks" / "attacks.toml"
     given = load_config(config, [f"seed={seed}", "partition.num_clients=10"])
     return given.model_dump(mode="json", exclude_none=True)
-
-
-def _trained(content: dict[str, Any]) -> tuple[Any, int]:
-    simulation = build(make_experiment(content))
-    return run_simulation(simulation), len(simulation.federation.test)
 
 
 def _next(weights: Weights) -> Weights:

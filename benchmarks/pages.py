@@ -9,8 +9,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import attacks, cards, defenses, demo, estimates, pretrained, sections
+from benchmarks.common import ROOT
+from benchmarks.numbers import Shown
+
+PEERS = ROOT / "benchmarks" / "peers.md"
+
+
+def _peers() -> str:
+    """Return the tables of what `make bench-peers` wrote."""
+    lines = PEERS.read_text("utf-8").splitlines()
+    return "\n".join(line for line in lines if line.startswith("|"))
+
 
 SHOWN = (
+    Shown(ROOT / "docs" / "performance.md", "peers", _peers),
     *sections.SHOWN,
     *defenses.SHOWN,
     cards.SHOWN,

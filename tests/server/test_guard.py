@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pytest
 import torch
+from benchmarks.claims import honest_matrix
 from hypothesis import strategies as st
 
 from fedsemi.contributions import Rule, by_diversity, diversity_weights
@@ -257,16 +258,6 @@ def test_none_of_ten_thousand_matrices_lifts_a_share_above_the_cap(
     tried_on: Any,
 ) -> None:
     tried_on(BC3, 10_000, check_cap, matrices(), RULES)
-
-
-def honest_matrix(clients: int, classes: int, seed: int) -> torch.Tensor:
-    """Class means of 0.25 to 0.55, clients 0.05 around them, a quarter absent."""
-    make = torch.Generator().manual_seed(seed)
-    size = clients, classes
-    mean = 0.25 + 0.3 * torch.rand(1, classes, generator=make, dtype=torch.double)
-    noise = 0.05 * torch.randn(size, generator=make, dtype=torch.double)
-    present = torch.rand(size, generator=make) < 0.75
-    return (mean + noise).clamp(0.01, 1) * present
 
 
 @pytest.mark.parametrize(("clients", "classes"), [(9, 10), (4, 7), (2, 10)])

@@ -84,7 +84,7 @@ def run_suite(
     built = build(experiment, data_dir)
     _check_truth(built, attacks)
     possible = [attack for attack in attacks if attackers_of(built, attack)]
-    start = _warm_up(built, make_folder(out))
+    start = warm_up(built, make_folder(out))
     for aggregation in aggregations:
         for attack in (HONEST, *possible):
             for guard in (True, False):
@@ -128,7 +128,8 @@ def _check_truth(built: Simulation, attacks: Sequence[str]) -> None:
         )
 
 
-def _warm_up(built: Simulation, out: Path) -> Path:
+def warm_up(built: Simulation, out: Path) -> Path:
+    """Run the first stage alone; return the file of its last model."""
     content = built.experiment.model_dump(mode="json", exclude_none=True)
     content["stages"] = content["stages"][:1]
     (*_, last) = run_simulation(replace(built, experiment=make_experiment(content)))
