@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from click.exceptions import Abort, NoArgsIsHelpError, UsageError
 
-from fedsemi.cli.commands import LateGroup
+from fedsemi.cli.late import LateGroup
 from fedsemi.errors import (
     ConfigError,
     FedSemiError,

@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from fedsemi.cli.commands import PANELS, Late
+from fedsemi.cli.commands import PANELS
+from fedsemi.cli.late import Late
 from fedsemi.cli.reference import (
     FILE,
     KnownMethod,
