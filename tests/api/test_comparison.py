@@ -41,6 +41,33 @@ def test_methods_are_compared_with_the_first_over_seeds(
     assert last["difference"] == pytest.approx(last["accuracy"] - first["accuracy"])
 
 
+def test_settings_can_be_chosen_by_labels_that_were_held_out(
+    arrays: fedsemi.Sites, tmp_path: Path
+) -> None:
+    arms = [("semianagg", {"labeled_share": share}) for share in (0.5, 0.9)]
+    small: dict[str, Any] = SMALL | {"seeds": 2}
+    small["evaluation"] = {"validation_fraction": 0.5}
+    found = fedsemi.compare(arms, arrays, **small, out=tmp_path)
+    for row in found:
+        scores = [
+            score(record, "held_out.balanced_accuracy")
+            for record in read_records(tmp_path).values()
+            if record["arm"] == row["method"]
+        ]
+        assert len(scores) == 2
+        mean = statistics.mean(each or 0.0 for each in scores)
+        assert row["held_out_balanced_accuracy"] == pytest.approx(mean / 100)
+        assert row["held_out_accuracy"] is not None
+
+
+def test_without_labels_that_were_held_out_there_is_no_column_of_them(
+    arrays: fedsemi.Sites, tmp_path: Path
+) -> None:
+    small: dict[str, Any] = SMALL | {"seeds": 1, "out": tmp_path}
+    (row,) = fedsemi.compare(["fedavg"], arrays, **small)
+    assert not [name for name in row if name.startswith("held_out")]
+
+
 def test_what_has_a_record_is_not_run_again(
     arrays: fedsemi.Sites, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

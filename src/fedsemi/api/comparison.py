@@ -34,6 +34,11 @@ On: TypeAlias = Sites | Mapping[str, Any] | str | PathLike[str]
 
 Build: TypeAlias = Callable[[Experiment, Path | None], Simulation]
 
+_HELD_OUT = {
+    f"held_out_{name}": f"held_out.{name}" for name in ("accuracy", "balanced_accuracy")
+}
+"""Columns of what labeled sites hold out, if they do: to choose by, without a test."""
+
 
 def compare(
     arms: Sequence[Arm],
@@ -54,6 +59,8 @@ def compare(
     A row has mean and standard deviation over the seeds, then the mean difference from
     the first row with its 95 % interval, p-values of the paired t and Wilcoxon tests,
     and a verdict. The score of a run is the mean of its last five tests, from 0 to 1.
+    With `evaluation={"validation_fraction": ...}` a row also has the scores on labels
+    that labeled sites held out, by which settings can be chosen without a test set.
     Ctrl-C stops; the same call goes on, for what has a record in `out` is not run
     again.
 
@@ -150,14 +157,24 @@ def _rows(source: Arms, evidence: Evidence) -> list[dict[str, Any]]:
     firsts: dict[Point, Setting] = {}
     for setting in source.settings:
         firsts.setdefault(setting.partition, setting)
+    held_out = [name for name in _HELD_OUT if _any(evidence, source, _HELD_OUT[name])]
     return [
         {"method": setting.arm, **dict(setting.partition)}
         | {"seeds": len(evidence.found(setting))}
         | _spread("accuracy", evidence, setting)
         | _spread("balanced_accuracy", evidence, setting)
+        | {name: _mean(_HELD_OUT[name], evidence, setting) for name in held_out}
         | _tested(evidence, setting, firsts[setting.partition])
         for setting in source.settings
     ]
+
+
+def _any(evidence: Evidence, source: Arms, metric: str) -> bool:
+    return any(evidence.scores(setting, metric) for setting in source.settings)
+
+
+def _mean(metric: str, evidence: Evidence, setting: Setting) -> float | None:
+    return _part(spread(list(evidence.scores(setting, metric).values())).mean)
 
 
 def _called(setting: Setting) -> str:
