@@ -58,6 +58,7 @@ def test_questions_come_first_each_with_its_finding() -> None:
         "Q3, dose",
         "Q4",
         "Q4, held-out",
+        "Q4, ramp",
         "Q5",
         "Q6",
         "Q6, confirm",

@@ -13,6 +13,7 @@ from fedsemi.evidence.answers_averaging import beyond_averaging
 from fedsemi.evidence.answers_confirmed import confirmed
 from fedsemi.evidence.answers_dose import dose
 from fedsemi.evidence.answers_held_out import by_held_out
+from fedsemi.evidence.answers_ramp import ramp
 from fedsemi.evidence.answers_rare import when
 from fedsemi.evidence.answers_rules import rules
 from fedsemi.evidence.answers_share import labeled_share
@@ -32,6 +33,7 @@ _ASKED: dict[str, Callable[[Evidence], Answer]] = {
     "q3-dose": dose,
     "q4": labeled_share,
     "q4-held-out": by_held_out,
+    "q4-ramp": ramp,
     "q5": worth,
     "q6": rules,
     "q6-confirm": confirmed,

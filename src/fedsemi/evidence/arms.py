@@ -56,6 +56,17 @@ def _semi(title: str, method: str, learner: str = FLEX, **settings: Any) -> Arm:
     return Arm(title, (WARM_UP, step))
 
 
+def _ramp(start: float, end: float) -> Arm:
+    """Make an arm of equal weights whose labeled share moves in fifteen rounds."""
+    return _semi(
+        f"Uniform, labeled share {start} to {end}",
+        "uniform-semi",
+        labeled_share=start,
+        labeled_share_end=end,
+        ramp_rounds=15,
+    )
+
+
 def _held_out(percent: int) -> Arm:
     """Make an arm of equal weights that keeps a fifth of the labels to judge by."""
     share = percent / 100
@@ -120,6 +131,8 @@ ARMS: dict[str, Arm] = {
     "uniform-share-15": _semi(
         "Uniform, labeled share 0.15", "uniform-semi", labeled_share=0.15
     ),
+    "uniform-share-falling": _ramp(0.7, 0.3),
+    "uniform-share-rising": _ramp(0.3, 0.7),
     **{f"held-out-share-{share}": _held_out(share) for share in SHARES},
     "uniform-softmatch": _semi("Uniform, SoftMatch", "uniform-semi", SOFT),
     "permuted": _semi("Permuted weights (control)", "permuted-semi", rule="paper"),

@@ -44,7 +44,7 @@ PROFILE = "medium"
 PAGES = ("README.md", "docs/protocol.md", "docs/results.md", "docs/seeing.md")
 FIELD = "docs/benchmark.md"
 """The page of the field: benchmarks under cards, and audits of weights."""
-_NOT_IN_SHORT = ("q3-dose", "q4-held-out", "q6")
+_NOT_IN_SHORT = ("q3-dose", "q4-held-out", "q4-ramp", "q6")
 """Parts of a question that its one line leaves out, and what only chooses."""
 _CHOICES = ("q6", "q7")
 """What is answered with the seeds that are for choosing."""

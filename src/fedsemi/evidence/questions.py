@@ -122,6 +122,16 @@ def _held_out() -> Artifact:
     )
 
 
+def _ramp() -> Artifact:
+    """Once more Q4: the share moves from round to round."""
+    arms = ("uniform", "uniform-share-falling", "uniform-share-rising")
+    return Artifact(
+        "q4-ramp",
+        "Should the labeled share fall as pseudo-labels get better?",
+        (*_cells("isic18", arms), *_cells("mnist", arms, **MAIN)),
+    )
+
+
 def _worth() -> Artifact:
     whole = setting("mnist", "semianagg", **MAIN)
     rest = [Setting(whole.dataset, whole.arm, whole.partition, k) for k in range(1, 10)]
@@ -190,6 +200,7 @@ _ALL = (
     _dose(),
     _labeled_share(),
     _held_out(),
+    _ramp(),
     _worth(),
     _rules(),
     _confirmed(),

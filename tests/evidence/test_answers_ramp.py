@@ -1,0 +1,46 @@
+"""A labeled share that moves is compared with one half, worked by hand."""
+
+from __future__ import annotations
+
+from tests.evidence.by_hand import answer, evidence_of
+
+from fedsemi.evidence.catalogue import Setting, setting
+from fedsemi.evidence.jobs import job_of
+from fedsemi.evidence.profiles import Profile
+from fedsemi.evidence.questions import MAIN
+
+
+def mnist(arm: str) -> Setting:
+    return setting("mnist", arm, **MAIN)
+
+
+def test_the_falling_share_decides_and_the_rising_one_stands_beside_it(
+    medium: Profile,
+) -> None:
+    found = answer(
+        "q4-ramp",
+        evidence_of(
+            medium,
+            {
+                mnist("uniform"): [0.70, 0.72],
+                mnist("uniform-share-falling"): [0.73, 0.75],
+                mnist("uniform-share-rising"): [0.69, 0.71],
+            },
+        ),
+    )
+    rows = {row[0]: row for row in found.rows}
+    assert rows["Falling labeled share − 0.5, MNIST"][2].startswith("+3.00 (")
+    assert rows["Rising labeled share − 0.5, MNIST"][2].startswith("−1.00 (")
+    assert rows["Falling labeled share − 0.5, MNIST"][1] == "2 of 10 seeds so far"
+    assert [effect.what for effect in found.deciding] == [
+        "Falling labeled share − 0.5, ISIC-18",
+        "Falling labeled share − 0.5, MNIST",
+    ]
+
+
+def test_a_share_falls_within_the_rounds_of_both_data_sets(medium: Profile) -> None:
+    for place in (setting("isic18", "uniform-share-falling"), mnist("uniform")):
+        assert job_of(place, 1, medium).experiment.stages[-1].rounds > 15
+    stage = job_of(mnist("uniform-share-falling"), 1, medium).experiment.stages[-1]
+    found = stage.labeled_share, stage.labeled_share_end, stage.ramp_rounds
+    assert found == (0.7, 0.3, 15)
