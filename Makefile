@@ -50,9 +50,10 @@ bench: $(VENV)/dev ## Measure speed and memory, write records and the pages that
 bench-peers: $(VENV)/dev ## Measure the same round in other frameworks, write benchmarks/peers.md (about 20 min)
 	$(BIN)/python -m benchmarks.peers
 
-torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts
+torture: $(VENV)/dev ## Kill, corrupt and starve runs, with the nightly counts; write docs/reliability.md
 	FEDSEMI_TORTURE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(TORTURED) \
-		-m "slow or not slow" --timeout 0
+		-m "slow or not slow" --timeout 0 --keep-promises
+	$(BIN)/python -m benchmarks.pages
 
 configs: $(VENV)/core ## Write the configs of the paper anew, from the profile `paper`
 	$(BIN)/python -m fedsemi.evidence.shipped

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 import time
 import traceback
 from collections.abc import Callable
-from datetime import date
 
 import torch
 
 from benchmarks.common import Section
 from benchmarks.items import ITEMS
 from benchmarks.pages import write_pages
-from benchmarks.sections import WHOLE, Measured, keep
+from benchmarks.sections import WHOLE, Measured, here_and_now, keep
 from fedsemi.engines.allocator import keep_freed_memory
-from fedsemi.use.session import available_cores
 
 
 def main(names: list[str], times: int = 5) -> int:
@@ -42,14 +39,7 @@ def measure(act: Callable[[int], Section], times: int) -> Measured:
     """Run one item, and say when and where."""
     before, started = os.getloadavg()[0], time.perf_counter()
     section = act(times)
-    seconds = time.perf_counter() - started
-    return Measured(
-        section,
-        f"on {date.today()} in {seconds:.0f} s, load average {before:.1f} before, "
-        f"{os.getloadavg()[0]:.1f} after, on {available_cores()} cores, "
-        f"{platform.machine()}, torch {torch.__version__}, "
-        f"{torch.backends.cpu.get_cpu_capability()}",
-    )
+    return Measured(section, here_and_now(time.perf_counter() - started, before))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from benchmarks.deployment import deployment
 from benchmarks.first_words import first_words
 from benchmarks.flower_ray import flower
 from benchmarks.groups import groups
+from benchmarks.honest import honest
 from benchmarks.large import large
 from benchmarks.limit import augmentation, limit, scale
 from benchmarks.masked import masked
@@ -27,6 +28,6 @@ ITEMS: dict[str, Callable[[int], Section]] = {
     for act in (
         *(first_words, limit, reference, cores, augmentation, aggregation, scale),
         *(precision, rounds, bf16_rounds, large, flower, clients, deployment),
-        *(claims, counts, groups, masked, masks, privacy),
+        *(claims, counts, groups, honest, masked, masks, privacy),
     )
 }

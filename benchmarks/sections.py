@@ -8,13 +8,19 @@ that, so that no number is copied by hand.
 from __future__ import annotations
 
 import json
+import os
+import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from functools import partial
 from pathlib import Path
 
+import torch
+
 from benchmarks.common import MET, ROOT, Section
 from benchmarks.numbers import Shown
+from fedsemi.use.session import available_cores
 
 RECORDS = ROOT / "benchmarks" / "records"
 RESULTS = ROOT / "benchmarks" / "results.md"
@@ -32,9 +38,11 @@ PAGES = {
     "claims": "robustness.md",
     "counts": "what-a-site-reveals.md",
     "groups": "privacy.md",
+    "honest": "robustness.md",
     "masked": "privacy.md",
     "masks": "privacy.md",
     "privacy": "privacy-budget.md",
+    "torture": "reliability.md",
 }
 """Tables of the documentation, by section."""
 
@@ -49,6 +57,16 @@ class Measured:
     def markdown(self) -> str:
         """Lay it out."""
         return f"{self.section.markdown()}\nMeasured {self.when}.\n"
+
+
+def here_and_now(seconds: float, load: float) -> str:
+    """Say when and where something was measured that took so long from that load on."""
+    return (
+        f"on {date.today()} in {seconds:.0f} s, load average {load:.1f} before, "
+        f"{os.getloadavg()[0]:.1f} after, on {available_cores()} cores, "
+        f"{platform.machine()}, torch {torch.__version__}, "
+        f"{torch.backends.cpu.get_cpu_capability()}"
+    )
 
 
 def keep(name: str, measured: Measured, folder: Path = RECORDS) -> None:

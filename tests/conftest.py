@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 
 import pytest
 import torch
+from benchmarks.common import Section
+from benchmarks.sections import Measured, here_and_now, keep
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
@@ -28,6 +31,8 @@ _SHARED = Path(__file__).parents[2] / "shared" / "data"
 if _SHARED.is_dir():
     # Worker processes and modules that look at import time must see it, too.
     os.environ.setdefault("FEDSEMI_DATA", str(_SHARED))
+_BEGUN = pytest.StashKey[tuple[float, float]]()
+"""When the tests began, and the load then."""
 
 
 @pytest.fixture(autouse=True)
@@ -185,7 +190,19 @@ def tried_on(promise: Callable[[str, int, int], None]) -> Callable[..., None]:
     return run
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--keep-promises",
+        action="store_true",
+        help="Write the table of promises into benchmarks/records.",
+    )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    session.config.stash[_BEGUN] = time.perf_counter(), os.getloadavg()[0]
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print what was promised, how often it was tried and how often it failed.
 
     Tests of one promise, slow and fast, are added up.
@@ -203,3 +220,13 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.write_line(f"{'promise':<62}{'tried':>8}{'failed':>8}")
     for name, (tried, failed) in sorted(rows.items()):
         terminalreporter.write_line(f"{name:<62}{tried:>8}{failed:>8}")
+    if config.getoption("--keep-promises"):
+        begun, load = config.stash[_BEGUN]
+        cells = [[n, f"{t:,}", f"{f:,}"] for n, (t, f) in sorted(rows.items())]
+        keep(
+            "torture",
+            Measured(
+                Section("Promises", "", ["promise", "tried", "failed"], cells),
+                here_and_now(time.perf_counter() - begun, load),
+            ),
+        )
