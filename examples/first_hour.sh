@@ -134,7 +134,7 @@ there compared/index.html
 
 chapter "Slips"
 slip 64 "FS4112 No such command 'rnu'. Did you mean 'run'?" fedsemi rnu
-slip 64 "FS4001 there is no config 'demoo' (did you mean 'demo.toml'" fedsemi run demoo
+slip 64 "FS4001 there is no config 'demoo' (did you mean the shipped 'demo'" fedsemi run demoo
 slip 64 "FS4101 unknown key 'stages.1.rouns' (did you mean 'rounds'?)" \
     fedsemi run demo --set stages.1.rouns=3
 slip 64 "did you mean local.lr_labeled or local.lr_unlabeled?" fedsemi run demo --set lr=0.1
