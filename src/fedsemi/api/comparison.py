@@ -37,7 +37,7 @@ Build: TypeAlias = Callable[[Experiment, Path | None], Simulation]
 _HELD_OUT = {
     f"held_out_{name}": f"held_out.{name}" for name in ("accuracy", "balanced_accuracy")
 }
-"""Columns of what labeled sites hold out, if they do: to choose by, without a test."""
+"""Columns of what labeled sites hold out, if they do: to choose by, not by tests."""
 
 
 def compare(
@@ -60,7 +60,7 @@ def compare(
     the first row with its 95 % interval, p-values of the paired t and Wilcoxon tests,
     and a verdict. The score of a run is the mean of its last five tests, from 0 to 1.
     With `evaluation={"validation_fraction": ...}` a row also has the scores on labels
-    that labeled sites held out, by which settings can be chosen without a test set.
+    that labeled sites held out, by which settings can be chosen instead of by tests.
     Ctrl-C stops; the same call goes on, for what has a record in `out` is not run
     again.
 
@@ -174,7 +174,10 @@ def _any(evidence: Evidence, source: Arms, metric: str) -> bool:
 
 
 def _mean(metric: str, evidence: Evidence, setting: Setting) -> float | None:
-    return _part(spread(list(evidence.scores(setting, metric).values())).mean)
+    """Return a mean over all seeds that were run, or nothing."""
+    scores = evidence.scores(setting, metric)
+    whole = len(scores) == len(evidence.found(setting))
+    return _part(spread(list(scores.values())).mean) if whole else None
 
 
 def _called(setting: Setting) -> str:

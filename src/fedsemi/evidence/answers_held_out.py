@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 
 from fedsemi.evidence.answer import Answer, of_effects
 from fedsemi.evidence.arms import SHARES
@@ -24,21 +25,35 @@ _PLACES: dict[str, tuple[Mapping[str, object], int]] = {
 
 def by_held_out(evidence: Evidence) -> Answer:
     """Compare the share that held-out labels choose in each seed with one half."""
-    effects, said = {}, []
+    effects, beside, said = {}, [], []
     for dataset, (partition, planned) in _PLACES.items():
         places = {
             share: setting(dataset, f"held-out-share-{share}", **partition)
             for share in SHARES
         }
         chosen = _chosen(evidence, places, dataset)
-        effects[titled(dataset)] = _effect(evidence, places, chosen, planned, dataset)
+        whole = {
+            share: setting(dataset, _with_all_labels(share), **partition)
+            for share in SHARES
+        }
+        name = titled(dataset)
+        compared = partial(_effect, evidence, chosen, planned)
+        effects[name] = compared(f"Chosen labeled share − 0.5, {name}", places, places)
+        beside += [
+            compared(
+                f"Chosen share, then all labels − 0.5 with all labels, {name}",
+                whole,
+                whole,
+            ),
+            compared(f"Chosen share − 0.5 with all labels, {name}", places, whole),
+        ]
         if chosen:
-            said.append(_often(titled(dataset), chosen))
+            said.append(_often(name, chosen))
     return of_effects(
         "q4-held-out",
         "Can the labeled share be set by labels held out at the labeled site?",
         effects,
-        [],
+        beside,
         "Labeled share chosen by held-out labels − 0.5",
         [*said, "On ISIC-18 points are of balanced accuracy."],
     )
@@ -59,21 +74,31 @@ def _chosen(
 
 def _effect(
     evidence: Evidence,
-    places: Mapping[int, Setting],
     chosen: Mapping[int, int],
     planned: int,
-    dataset: str,
+    what: str,
+    ours: Mapping[int, Setting],
+    usual: Mapping[int, Setting],
 ) -> Effect:
+    """Compare the runs of the chosen shares with those of one half, seed by seed."""
     tests: dict[str, Paired | None] = {}
     for score in SCORES:
-        metric = measured(score, dataset)
-        found = {s: evidence.scores(place, metric) for s, place in places.items()}
-        if not chosen or not all(found.values()):
-            tests[score] = None
-            continue
-        ours = [found[share][seed] for seed, share in chosen.items()]
-        tests[score] = paired(ours, [found[_USUAL][seed] for seed in chosen])
-    return Effect(f"Chosen labeled share − 0.5, {titled(dataset)}", tests, planned)
+        metric = measured(score, usual[_USUAL].dataset)
+        found = {share: evidence.scores(place, metric) for share, place in ours.items()}
+        halves = evidence.scores(usual[_USUAL], metric)
+        both = {
+            seed: found[share][seed]
+            for seed, share in chosen.items()
+            if seed in found[share] and seed in halves
+        }
+        other = [halves[seed] for seed in both]
+        tests[score] = paired(list(both.values()), other) if both else None
+    return Effect(what, tests, planned)
+
+
+def _with_all_labels(share: int) -> str:
+    """Name the arm of Q4 that holds nothing out."""
+    return "uniform" if share == _USUAL else f"uniform-share-{share}"
 
 
 def _often(name: str, chosen: Mapping[int, int]) -> str:

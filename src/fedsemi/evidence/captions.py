@@ -134,6 +134,7 @@ def described(records: Sequence[Record], dataset: str) -> str:
     config = record["config"]
     local, model, stages = config["local"], config["model"], config["stages"]
     owned = [o["num_labeled"] + o["num_unlabeled"] for o in record["owns"].values()]
+    clients = _listed(sorted({len(each["owns"]) for each in some}))
     network = f" of width {model['width']}" if model["width"] else ""
     if model.get("encoder"):
         network = " with pretrained weights, adapter and head trained"
@@ -142,17 +143,29 @@ def described(records: Sequence[Record], dataset: str) -> str:
     if config["data"].get("split") == "lesion":
         pixels += " (no lesion is in training and test)"
     learner = _selection(record)
+    if len({_selection(each) for each in some if _selection(each)}) > 1:
+        learner += " where no other is named"
     labeled = _labeled([each for each in some if _selection(each)] or [record])
     rounds = " + ".join(str(stage["rounds"]) for stage in stages) + " rounds"
     if len(stages) > 1:
         rounds += " (warm-up first)"
     rounds += f", tested every {config['evaluation']['every']}"
     return (
-        f"{sum(owned):,} training images{pixels} at {len(owned)} clients, {labeled} of "
+        f"{sum(owned):,} training images{pixels} at {clients} clients, {labeled} of "
         f"them labeled; "
         f"{model['name']}{network}, {rounds}, {local['loss']} "
         f"on labels{learner}, {config.get('precision', 'float32')}."
     )
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Write numbers as one would say them.
+
+    >>> _listed([5, 10, 25])
+    '5, 10 or 25'
+    """
+    *first, last = map(str, numbers)
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _labeled(records: Sequence[Record]) -> str:
