@@ -41,6 +41,30 @@ def test_the_labeled_share_is_told_from_the_least_to_the_most(tiny: Profile) -> 
     assert "5.4 to 10.1 % of them labeled" in first
 
 
+def test_a_method_below_labels_only_is_named_with_how_right_it_labels(
+    tiny: Profile,
+) -> None:
+    places = {arm: setting("svhn", arm) for arm in ("lower", "cbafed", "uniform")}
+    evidence = evidence_of(
+        tiny,
+        {
+            places["lower"]: [0.70, 0.72, 0.74],
+            places["cbafed"]: [0.60, 0.62, 0.64],
+            places["uniform"]: [0.60, 0.72, 0.90],  # on average above
+        },
+    )
+    for arm, parts in {"cbafed": [0.2, 0.4], "uniform": [0.9, None]}.items():
+        for record in evidence.found(places[arm]).values():
+            record["clients"]["num_pseudo"] = {"1": [9, 30], "2": [9, 10]}
+            found = {"1": [0.0, parts[0]], "2": [0.0, parts[1]]}
+            record["clients"]["pseudo_label_accuracy"] = found
+    text = [each for each in remarks(TABLES["table1"], evidence) if "below" in each]
+    assert text == [
+        "SVHN: CBAFed is 10.0 points of Acc below labels only (3 seeds); in the last "
+        "round 25% of its pseudo-labels are right, with uniform weights 90%."
+    ]
+
+
 def test_a_figure_says_what_it_lacks() -> None:
     medium = read_profile("medium")
     evidence = evidence_of(medium, {setting("isic18", "semianagg"): [0.5]})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from fedsemi.client.evaluate import Score
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Artifact, Setting, measure_of
 from fedsemi.evidence.guarding import guard_caption
-from fedsemi.evidence.layout import SHORT, Grid, titled
+from fedsemi.evidence.layout import BOUNDS, SHORT, Grid, titled
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.records import TESTS, Record
 from fedsemi.evidence.results import Evidence
@@ -73,7 +74,7 @@ def remarks(artifact: Artifact, evidence: Evidence) -> list[str]:
     notes = [name for name in notes_of(artifact) if _matters(artifact, name, shown)]
     caveats = [_about_whom(artifact, name) + NOTES[name] for name in notes]
     guard = guard_caption(found)
-    no_bounds = list(_no_bounds(artifact, evidence))
+    no_bounds = [*_no_bounds(artifact, evidence), *_below_labels(artifact, evidence)]
     missing = list(_missing_charts(artifact, evidence))
     return [*missing, *setting, *([guard] if guard else []), *no_bounds, *caveats]
 
@@ -114,6 +115,43 @@ def _no_bounds(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
             decides = measure_of(dataset)
             other = f"; {SHORT[decides]} decides on this data set"
             yield f"{text}{'' if metric == decides else other}."
+
+
+def _below_labels(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
+    """Say which methods are worse than labels alone, and how right they label."""
+    for place in artifact.settings:
+        metric = measure_of(place.dataset)
+        whole = place == replace(place, partition=(), without=None)
+        if place.arm in BOUNDS or not whole:
+            continue
+        labels = place.bound("lower")
+        test = evidence.paired(place, labels, metric)
+        if test is None or test.high is None or test.high >= 0:
+            continue
+        usual = _right(evidence, replace(place, arm="uniform"))
+        right = _right(evidence, place)
+        text = (
+            f"{titled(place.dataset)}: {ARMS[place.arm].title} is {-test.mean:.1f} "
+            f"points of {SHORT[metric]} below labels only ({test.n} seeds)"
+        )
+        if right is not None and usual is not None:
+            text += (
+                f"; in the last round {right:.0%} of its pseudo-labels are right, with "
+                f"uniform weights {usual:.0%}"
+            )
+        yield f"{text}."
+
+
+def _right(evidence: Evidence, place: Setting) -> float | None:
+    """Return which part of all pseudo-labels of the last round is right."""
+    right = total = 0.0
+    for record in evidence.found(place).values():
+        clients = record["clients"]
+        for client, counts in clients.get("num_pseudo", {}).items():
+            part, count = clients["pseudo_label_accuracy"][client][-1], counts[-1]
+            if part is not None and count:
+                right, total = right + part * count, total + count
+    return right / total if total else None
 
 
 def _records(evidence: Evidence, artifacts: Sequence[Artifact]) -> list[Record]:
