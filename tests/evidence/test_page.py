@@ -53,6 +53,7 @@ def test_questions_come_first_each_with_its_finding() -> None:
         "Q1",
         "Q1, ISIC-18",
         "Q1, CIFAR-100",
+        "Q1, CIFAR-100-LT",
         "Q2",
         "Q3",
         "Q3, dose",

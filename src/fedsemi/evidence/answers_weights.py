@@ -15,7 +15,12 @@ from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import moved_sentence
 from fedsemi.evidence.stats import gap_closed
 
-PLACES = {"q1": "svhn", "q1-isic18": "isic18", "q1-cifar100": "cifar100"}
+PLACES = {
+    "q1": "svhn",
+    "q1-isic18": "isic18",
+    "q1-cifar100": "cifar100",
+    "q1-cifar100-lt": "cifar100-lt",
+}
 """Where the first question is asked, by the name of its artifact."""
 _SEEDS, _MNIST_SEEDS = 5, 10
 _SHORT = {

@@ -195,6 +195,11 @@ _ALL = (
         "cifar100",
         "Do SemiAnAgg's shares beat equal ones on CIFAR-100, on a frozen encoder?",
     ),
+    _weights(
+        "q1-cifar100-lt",
+        "cifar100-lt",
+        "Do SemiAnAgg's shares beat equal ones on CIFAR-100-LT, on a frozen encoder?",
+    ),
     _few_holders(),
     _when(),
     _dose(),
