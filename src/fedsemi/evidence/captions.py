@@ -92,8 +92,12 @@ def _named(setting: Setting) -> str:
     """Name what a line or bar would show."""
     if setting.without is not None:
         return f"without client {setting.without}"
-    words = [f"{key.replace('_', ' ')} {value}" for key, value in setting.partition]
-    return ", ".join([ARMS[setting.arm].title, *words])
+    return ", ".join([ARMS[setting.arm].title, *_words(setting)])
+
+
+def _words(setting: Setting) -> list[str]:
+    """Say what is other than usual in who owns what."""
+    return [f"{key.replace('_', ' ')} {value}" for key, value in setting.partition]
 
 
 def _no_bounds(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
@@ -121,24 +125,23 @@ def _below_labels(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
     """Say which methods are worse than labels alone, and how right they label."""
     for place in artifact.settings:
         metric = measure_of(place.dataset)
-        whole = place == replace(place, partition=(), without=None)
-        if place.arm in BOUNDS or not whole:
+        if place.arm in BOUNDS or place.without is not None:
             continue
         labels = place.bound("lower")
         test = evidence.paired(place, labels, metric)
         if test is None or test.high is None or test.high >= 0:
             continue
-        usual = _right(evidence, replace(place, arm="uniform"))
         right = _right(evidence, place)
+        usual = _right(evidence, replace(place, arm="uniform"))
+        where = ", ".join([titled(place.dataset), *_words(place)])
         text = (
-            f"{titled(place.dataset)}: {ARMS[place.arm].title} is {-test.mean:.1f} "
+            f"{where}: {ARMS[place.arm].title} is {-test.mean:.1f} "
             f"points of {SHORT[metric]} below labels only ({test.n} seeds)"
         )
-        if right is not None and usual is not None:
-            text += (
-                f"; in the last round {right:.0%} of its pseudo-labels are right, with "
-                f"uniform weights {usual:.0%}"
-            )
+        if right is not None:
+            text += f"; in the last round {right:.0%} of its pseudo-labels are right"
+            if usual is not None and place.arm != "uniform":
+                text += f", with uniform weights {usual:.0%}"
         yield f"{text}."
 
 
