@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from fedsemi.evidence.answer import Answer, of_effects
-from fedsemi.evidence.arms import SHARES
+from fedsemi.evidence.arms import SHARES, USUAL, with_share
 from fedsemi.evidence.catalogue import Setting, measure_of, setting
 from fedsemi.evidence.effects import SCORES, Effect, measured
 from fedsemi.evidence.layout import titled
@@ -15,8 +15,7 @@ from fedsemi.evidence.questions import MAIN
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.stats import Paired, paired
 
-_USUAL = 50
-_PLACES: dict[str, tuple[Mapping[str, object], int]] = {
+PLACES: dict[str, tuple[Mapping[str, object], int]] = {
     "isic18": ({}, 5),
     "mnist": (MAIN, 10),
 }
@@ -26,15 +25,14 @@ _PLACES: dict[str, tuple[Mapping[str, object], int]] = {
 def by_held_out(evidence: Evidence) -> Answer:
     """Compare the share that held-out labels choose in each seed with one half."""
     effects, beside, said = {}, [], []
-    for dataset, (partition, planned) in _PLACES.items():
+    for dataset, (partition, planned) in PLACES.items():
         places = {
             share: setting(dataset, f"held-out-share-{share}", **partition)
             for share in SHARES
         }
         chosen = _chosen(evidence, places, dataset)
         whole = {
-            share: setting(dataset, _with_all_labels(share), **partition)
-            for share in SHARES
+            share: setting(dataset, with_share(share), **partition) for share in SHARES
         }
         name = titled(dataset)
         compared = partial(_effect, evidence, chosen, planned)
@@ -66,7 +64,7 @@ def _chosen(
     metric = f"held_out.{measure_of(dataset)}"
     found = {share: evidence.scores(place, metric) for share, place in places.items()}
     seeds = set.intersection(*(set(each) for each in found.values()))
-    order = sorted(found, key=lambda share: share != _USUAL)
+    order = sorted(found, key=lambda share: share != USUAL)
     return {
         seed: max(order, key=lambda share: found[share][seed]) for seed in sorted(seeds)
     }
@@ -83,9 +81,9 @@ def _effect(
     """Compare the runs of the chosen shares with those of one half, seed by seed."""
     tests: dict[str, Paired | None] = {}
     for score in SCORES:
-        metric = measured(score, usual[_USUAL].dataset)
+        metric = measured(score, usual[USUAL].dataset)
         found = {share: evidence.scores(place, metric) for share, place in ours.items()}
-        halves = evidence.scores(usual[_USUAL], metric)
+        halves = evidence.scores(usual[USUAL], metric)
         both = {
             seed: found[share][seed]
             for seed, share in chosen.items()
@@ -94,11 +92,6 @@ def _effect(
         other = [halves[seed] for seed in both]
         tests[score] = paired(list(both.values()), other) if both else None
     return Effect(what, tests, planned)
-
-
-def _with_all_labels(share: int) -> str:
-    """Name the arm of Q4 that holds nothing out."""
-    return "uniform" if share == _USUAL else f"uniform-share-{share}"
 
 
 def _often(name: str, chosen: Mapping[int, int]) -> str:

@@ -46,6 +46,8 @@ _HEAD = Step(
 _ALL_LABELS: dict[str, Any] = {"labeled_clients": "all", "labeled_fraction": None}
 SHARES = (70, 50, 30, 15)
 """Labeled shares in percent, from which one is chosen by labels held out."""
+USUAL = 50
+"""The one that the paper has."""
 FLEX = "flexmatch"
 SOFT = "softmatch"
 
@@ -54,6 +56,15 @@ def _semi(title: str, method: str, learner: str = FLEX, **settings: Any) -> Arm:
     """Make an arm of the averaging family, which shares the local learner."""
     step = Step(method, "rounds", {"learner": learner, **settings})
     return Arm(title, (WARM_UP, step))
+
+
+def with_share(percent: int) -> str:
+    """Name the arm of equal weights with that labeled share.
+
+    >>> with_share(50), with_share(30)
+    ('uniform', 'uniform-share-30')
+    """
+    return "uniform" if percent == USUAL else f"uniform-share-{percent}"
 
 
 def _ramp(start: float, end: float) -> Arm:
