@@ -30,3 +30,13 @@ def test_every_score_of_a_choice_is_recorded(
     recorded = {round(json.loads(line)[metric], 1) for line in lines}
     scores = {float(score) for score in re.findall(r"\b\d\d\.\d\b", told)}
     assert len(scores) > 10 and scores <= recorded
+
+
+def test_every_score_of_the_trials_of_turns_is_recorded() -> None:
+    page = (ROOT / "docs/questions.md").read_text("utf-8")
+    section = page.split("## Q9 ")[1].split("\n## ")[0]
+    (told,) = re.findall(r"\| how it was found \| (.*) \|", section)
+    lines = (ROOT / "benchmarks/turns-choosing.jsonl").read_text("utf-8").splitlines()
+    pairs = {(r["accuracy"], r["running_mean"]) for r in map(json.loads, lines)}
+    found = re.findall(r"(\d\d\.\d) and (\d\d\.\d)", told)
+    assert {(float(first), float(second)) for first, second in found} == pairs

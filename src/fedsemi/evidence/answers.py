@@ -18,6 +18,7 @@ from fedsemi.evidence.answers_rare import when
 from fedsemi.evidence.answers_rules import rules
 from fedsemi.evidence.answers_share import labeled_share
 from fedsemi.evidence.answers_tuning import tuned
+from fedsemi.evidence.answers_turns import by_turns
 from fedsemi.evidence.answers_weights import (
     PLACES,
     beats_uniform,
@@ -39,6 +40,7 @@ _ASKED: dict[str, Callable[[Evidence], Answer]] = {
     "q6-confirm": confirmed,
     "q7": tuned,
     "q8": beyond_averaging,
+    "q9": by_turns,
 }
 
 

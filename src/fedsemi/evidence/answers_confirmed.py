@@ -41,7 +41,7 @@ def confirmed(evidence: Evidence) -> Answer:
         "shares and SemiAnAgg on MNIST in both cells, and to lose to equal shares "
         f"by more than {WORTH} points neither on SVHN nor on ISIC-18."
     )
-    verdict = _verdict(gains, losses)
+    verdict = verdict_of(gains, losses)
     return replace(found, finding=verdict, text=(told,), judged=True)
 
 
@@ -51,7 +51,7 @@ def _elsewhere(evidence: Evidence, dataset: str, other: str) -> Effect:
     return effect_of(evidence, what, ours, theirs, _SEEDS[dataset])
 
 
-def _verdict(gains: Sequence[Effect], losses: Sequence[Effect]) -> str:
+def verdict_of(gains: Sequence[Effect], losses: Sequence[Effect]) -> str:
     """Say whether the rule is recommended, or what is missing, or what speaks against.
 
     One difference that is complete is enough to speak against it. A loss does if its

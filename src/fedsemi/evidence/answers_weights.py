@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import fmean
 
 from fedsemi.evidence.answer import Answer, of_effects
 from fedsemi.evidence.catalogue import Setting, measure_of, setting
 from fedsemi.evidence.effects import Effect, effect_of
+from fedsemi.evidence.gaps import gap_said
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN, QUESTIONS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import moved_sentence
-from fedsemi.evidence.stats import gap_closed
 
 PLACES = {
     "q1": "svhn",
@@ -98,35 +97,10 @@ def _helped(evidence: Evidence, ours: Setting, planned: int) -> Effect:
 def _setting(evidence: Evidence, ours: Setting) -> list[str]:
     """Say what a reader must know of a tie or of a lead: shares, and bounds."""
     metric, name = measure_of(ours.dataset), titled(ours.dataset)
-    gap = _gap(evidence, ours, metric)
-    second = _gap(evidence, ours, f"running_mean.{metric}")
+    equal = replace(ours, arm="uniform"), "uniform weights"
+    gap = gap_said(evidence, *equal, metric)
+    second = gap_said(evidence, *equal, f"running_mean.{metric}")
     said = f"On {name} {gap}" if gap else ""
     if gap and second:
         said += f"; by the running mean {second}"
     return [moved_sentence(evidence, ours), said and f"{said}."]
-
-
-def _gap(evidence: Evidence, ours: Setting, metric: str) -> str:
-    """Say where equal shares stand between the bounds, without which nothing counts."""
-    arms = (replace(ours, arm="uniform"), ours.bound("warm-up"), ours.bound("upper"))
-    scores = [evidence.scores(each, metric) for each in arms]
-    seeds = sorted(set.intersection(*(set(each) for each in scores)))
-    if not seeds:
-        return ""
-    equal, lower, upper = (fmean(each[s] for s in seeds) for each in scores)
-    over = f"{len(seeds)} seed{'s' if len(seeds) > 1 else ''}"
-    closed = gap_closed(equal, lower, upper)
-    if closed is None or closed > 1:
-        return (
-            f"the model with all labels ({upper:.1f} %, {over}) is no upper bound: "
-            f"uniform weights reach {equal:.1f} %, the warm-up {lower:.1f} %"
-        )
-    if closed < 0:
-        return (
-            f"uniform weights ({equal:.1f} %) are below the warm-up ({lower:.1f} %; "
-            f"all labels {upper:.1f} %, {over})"
-        )
-    return (
-        f"uniform weights close {100 * closed:.0f} % of the gap between warm-up "
-        f"({lower:.1f} %) and all labels ({upper:.1f} %; {over})"
-    )

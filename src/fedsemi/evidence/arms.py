@@ -121,6 +121,10 @@ ARMS: dict[str, Arm] = {
         "FedAvg, labeled only after the warm-up",
         (WARM_UP, Step("supervised", "rounds")),
     ),
+    "labels-on-5": Arm(
+        "FedAvg, labeled only after the warm-up, five epochs a round",
+        (WARM_UP, Step("supervised", "rounds", {"local": {"epochs": 5}})),
+    ),
     "cbafed-warm-up": Arm(
         "CBAFed's warm-up (its lower bound in the paper)", (_CBAFED_WARM_UP,)
     ),

@@ -22,7 +22,7 @@ SHORT = {
     "precision": "Pre",
     "recall": "Rec",
 }
-BOUNDS = ("upper", "lower", "labels-on", "cbafed-lower", *WARM_UPS)
+BOUNDS = ("upper", "lower", "labels-on", "labels-on-5", "cbafed-lower", *WARM_UPS)
 """Arms that are no methods: they are never the best."""
 _WIDEST, _COLUMN = 100, 12
 """Characters of a panel and of a column; the paper's widest table has eight columns."""

@@ -172,11 +172,21 @@ def _tuned() -> Artifact:
 
 def _beyond_averaging() -> Artifact:
     """Q8: equal shares against labels alone, after the same warm-up."""
-    arms = ("labels-on", "uniform")
-    cells = [*_cells("mnist", arms, **MAIN)]
-    cells += [c for name in ("svhn", "isic18", "cifar100") for c in _cells(name, arms)]
     title = "Do unlabeled sites bring more than averaging the model does?"
-    return Artifact("q8", title, tuple(cells))
+    return Artifact("q8", title, tuple(_everywhere(("labels-on", "uniform"))))
+
+
+def _by_turns() -> Artifact:
+    """Q9: SemiFL's turns against equal shares, and against labels as long."""
+    arms = ("labels-on-5", "uniform", "semifl")
+    title = "Is it better that sites with labels learn after the others?"
+    return Artifact("q9", title, tuple(_everywhere(arms)))
+
+
+def _everywhere(arms: tuple[str, ...]) -> Iterator[Cell]:
+    yield from _cells("mnist", arms, **MAIN)
+    for dataset in ("svhn", "isic18", "cifar100"):
+        yield from _cells(dataset, arms)
 
 
 _ALL = (
@@ -211,5 +221,6 @@ _ALL = (
     _confirmed(),
     _tuned(),
     _beyond_averaging(),
+    _by_turns(),
 )
 QUESTIONS: dict[str, Artifact] = {each.name: each for each in _ALL}
