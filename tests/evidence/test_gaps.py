@@ -1,4 +1,4 @@
-"""Which part of a gap an arm closes, in words, by numbers that one can check by hand."""
+"""Which part of a gap an arm closes, in words, by numbers that are easy to check."""
 
 from __future__ import annotations
 
