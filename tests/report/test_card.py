@@ -53,6 +53,19 @@ def test_guard_and_privacy_are_what_the_run_had(real_run: Path) -> None:
     )
 
 
+def test_a_model_that_is_a_mean_of_rounds_says_so(real_run: Path) -> None:
+    run = read_run(real_run)
+    assert "running mean" not in card(run)["Model"]
+    kept = {"running_mean": 0.85, "delivers": "running-mean"}
+    config = run.config | {"evaluation": run.config["evaluation"] | kept}
+    last = replace(run.records[-1], also_tested={"global model": 0.625})
+    shown = card(replace(run, config=config, records=[*run.records[:-1], last]))
+    assert shown["Model"].endswith(
+        "a running mean of the global model, which keeps 0.85 in a round; the global "
+        "model itself is at 62.5%"
+    )
+
+
 def test_a_class_that_was_not_tested_is_among_the_limits(real_run: Path) -> None:
     run = read_run(real_run)
     found = json.loads(json.dumps(run.evaluation))

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
+from rich.console import Console
 
 from fedsemi.config.experiment import make_experiment
+from fedsemi.errors import ConfigError
+from fedsemi.runs.folder import RunFolder
 from fedsemi.server.running_mean import moved
 from fedsemi.simulation.build import build
 from fedsemi.simulation.run import run_simulation
+from fedsemi.use.session import record_run, run_and_record
 from fedsemi.weights import digest
 
 
@@ -40,3 +47,50 @@ def test_the_mean_begins_anew_with_each_stage(small_config: dict[str, Any]) -> N
     assert (before.record.stage, first.record.stage) == (0, 1)
     expected = moved(before.weights, first.weights, keep=0.25)
     assert digest(first.state.running_mean) == digest(expected)
+
+
+def delivering(config: dict[str, Any]) -> dict[str, Any]:
+    evaluation = {"running_mean": 0.25, "delivers": "running-mean"}
+    return config | {"evaluation": evaluation}
+
+
+def test_a_run_that_delivers_the_mean_is_tested_by_it(
+    small_config: dict[str, Any],
+) -> None:
+    kept = small_config | {"evaluation": {"running_mean": 0.25}}
+    beside = list(run_simulation(build(make_experiment(kept))))
+    steps = list(run_simulation(build(make_experiment(delivering(small_config)))))
+    for step, other in zip(steps, beside, strict=True):
+        assert other.record.test is not None and other.record.running_mean is not None
+        assert step.record.as_json()["auc"] == other.record.running_mean.auc
+        assert step.record.running_mean is None  # it is the test itself
+        also = step.record.also_tested["global model"]
+        assert also == other.record.test.accuracy
+    assert digest(steps[-1].weights) == digest(beside[-1].weights)
+
+
+def test_the_mean_is_what_a_run_leaves_behind_also_if_it_was_resumed(
+    small_config: dict[str, Any], tmp_path: Path
+) -> None:
+    simulation = build(make_experiment(delivering(small_config)))
+    last, summary = run_and_record(simulation, tmp_path, "", 1, Console(quiet=True))
+    assert summary["model_sha256"] == digest(last.state.running_mean)
+    assert summary["model_sha256"] != digest(last.weights)
+    assert last.record.test is not None
+    assert summary["result"]["last_round"]["accuracy"] == last.record.test.accuracy
+    tested = json.loads((tmp_path / "evaluation.json").read_text())
+    assert tested["model_sha256"] == summary["model_sha256"]
+    (tmp_path / "summary.json").unlink()  # broken off at the very end
+    (tmp_path / "model.safetensors").unlink()
+    with RunFolder.resume(tmp_path, simulation) as folder:
+        steps = run_simulation(simulation, 1, folder.start)
+        _, again = record_run(folder, simulation, steps, "", Console(quiet=True))
+    assert again["model_sha256"] == summary["model_sha256"]
+
+
+def test_no_mean_can_be_delivered_that_is_not_kept(
+    small_config: dict[str, Any],
+) -> None:
+    content = small_config | {"evaluation": {"delivers": "running-mean"}}
+    with pytest.raises(ConfigError, match=r"FS4105 .*'evaluation.running_mean'"):
+        make_experiment(content)

@@ -197,6 +197,8 @@ def run(
         console.print(client_table(last.record))
     recorded = read_run(out)
     console.print(_result_table(summary, recorded))
+    if recorded.delivered:
+        console.print(f"tests and model: {recorded.delivered}", soft_wrap=True)
     for line in lines_of(recorded.evaluation) if recorded.evaluation else ():
         tell(console, line)
     console.print(f"{duration(summary['seconds'])}; records in {out}", soft_wrap=True)

@@ -114,6 +114,9 @@ class EvaluationSettings(_Settings):
     """Test after every n-th round, and after the last one of each stage."""
     running_mean: Annotated[float, Field(gt=0, lt=1)] | None = None
     """Test a running mean of the global model as well, which keeps this in a round."""
+    delivers: Literal["global", "running-mean"] = "global"
+    """Which of the two models the run is tested by and ends with; the other one's
+    accuracy is noted beside it."""
     validation_fraction: Annotated[float, Field(ge=0, le=0.9)] = 0.0
     """Part of its labels that a labeled client keeps to measure models with."""
 
@@ -205,6 +208,7 @@ def make_experiment(
     check_arrays(experiment)
     check_setting(experiment)
     _check_partition_file(experiment)
+    _check_delivery(experiment.evaluation)
     check_privacy(experiment.privacy, experiment.guard, experiment.alarms)
     check_noise(experiment.privacy, experiment.guard, experiment.alarms)
     check_membership(experiment.membership, experiment.privacy.masked)
@@ -267,6 +271,16 @@ def _check_partition_file(experiment: Experiment) -> None:
             f"partition.file says who owns which images, so leave out "
             f"{', '.join(sorted(clashing))}",
             code="FS4141",
+        )
+
+
+def _check_delivery(evaluation: EvaluationSettings) -> None:
+    """A running mean is delivered only where one is kept."""
+    if evaluation.delivers == "running-mean" and evaluation.running_mean is None:
+        raise ConfigError(
+            "evaluation.delivers = 'running-mean' needs 'evaluation.running_mean', "
+            "what the mean keeps of itself in a round, e.g. 0.85",
+            code="FS4105",
         )
 
 

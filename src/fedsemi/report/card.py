@@ -55,7 +55,8 @@ def _origin(run: Run) -> Iterator[Row]:
     width = f", width {model['width']}" if model.get("width") else ""
     pixels = f"; input {side} x {side} pixels" if side else ""
     sha256 = run.summary.get("model_sha256")
-    yield "Model", f"{model['name']}{width}{pixels}; SHA-256 {sha256}"
+    mean = f"; {run.delivered}" if run.delivered else ""
+    yield "Model", f"{model['name']}{width}{pixels}; SHA-256 {sha256}{mean}"
     if names := run.analysis.get("class_names"):
         yield "Classes", ", ".join(names)
     if data:

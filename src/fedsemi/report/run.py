@@ -67,6 +67,19 @@ class Run:
         return [record.test for record in rounds if record.test][-10:]
 
     @property
+    def delivered(self) -> str:
+        """Say what tests and model are of, if not of the last global model."""
+        evaluation = self.config.get("evaluation") or {}
+        if evaluation.get("delivers") != "running-mean":
+            return ""
+        keeps = evaluation["running_mean"]
+        text = f"a running mean of the global model, which keeps {keeps:g} in a round"
+        beside = [record.also_tested.get("global model") for record in self.records]
+        known = [accuracy for accuracy in beside if accuracy is not None]
+        last = f"; the global model itself is at {known[-1]:.1%}" if known else ""
+        return f"{text}{last}"
+
+    @property
     def methods(self) -> list[str]:
         """The method of each stage."""
         return [stage["method"] for stage in self.config["stages"]]

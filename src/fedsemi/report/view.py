@@ -67,6 +67,7 @@ def _run_view(run: Run) -> dict[str, Any]:
         "seconds": sum(record.seconds for record in run.records),
         "result": (run.summary.get("result") or {}),
         "num_tests": len(run.last_tests()),
+        "delivered": run.delivered,
         "rounds": _rounds(run.records),
         "privacy": _privacy(run.records),
         "recall": _last_recall(run.records),

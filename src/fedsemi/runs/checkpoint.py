@@ -71,6 +71,12 @@ class Checkpoint:
         return decode_tensors(self._state["fields"]["weights"], self._server)
 
     @property
+    def running_mean(self) -> Weights:
+        """A running mean of the global model; empty if none is kept."""
+        kept = self._state["fields"].get("running_mean")
+        return {} if kept is None else decode_tensors(kept, self._server)
+
+    @property
     def spent(self) -> float:
         """What all rounds so far have cost; nothing before there was an account."""
         return float(self._state["fields"].get("spent", 0.0))

@@ -179,3 +179,8 @@ class Step:
     def weights(self) -> Weights:
         """The global model."""
         return self.state.weights
+
+    @property
+    def running_mean(self) -> Weights:
+        """A running mean of the global model; empty if none is kept."""
+        return self.state.running_mean

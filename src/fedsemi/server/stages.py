@@ -130,6 +130,7 @@ def _run_stage(
     validate = partial(_validation, validator, seed)
     server = _server_side(blueprint, method, validator, begun)
     keep = blueprint.experiment.evaluation.running_mean
+    delivers = blueprint.experiment.evaluation.delivers
     averaged = server if keep is None else WithRunningMean(server, keep)
     gate, guarded = gate_of(blueprint, method), blueprint.experiment.guard.enabled
     with open_engine(method, number) as opened:
@@ -159,7 +160,7 @@ def _run_stage(
                 privacy=course.record(number, done.state.round, done.state.spent),
                 hidden=not method.sends_model,
                 **_outcome(done),
-                **_tests(judge if due else Judge(), setup, done.state),
+                **_tests(judge if due else Judge(), setup, done.state, delivers),
             )
             yield Step(record, done.state, engine.memory)
             started = time.perf_counter()
@@ -189,13 +190,18 @@ def _outcome(done: Round[Any]) -> dict[str, Any]:
     }
 
 
-def _tests(judge: Judge, setup: Setup, state: ServerState) -> dict[str, Any]:
-    """Test all that a state has of models."""
-    return {
-        "test": _test(judge, setup, state.weights),
-        "running_mean": _test(judge, setup, state.running_mean),
-        "also_tested": _test_others(judge, setup, state),
-    }
+def _tests(
+    judge: Judge, setup: Setup, state: ServerState, delivers: str
+) -> dict[str, Any]:
+    """Test all that a state has of models, the one first that is delivered."""
+    model, mean = (
+        _test(judge, setup, weights) for weights in (state.weights, state.running_mean)
+    )
+    others = _test_others(judge, setup, state)
+    if delivers == "running-mean":
+        beside = {"global model": model.accuracy} if model else {}
+        return {"test": mean or model, "also_tested": beside | others}
+    return {"test": model, "running_mean": mean, "also_tested": others}
 
 
 def _server_side(

@@ -24,10 +24,12 @@ from fedsemi.errors import (
     StorageError,
     lacks_memory,
 )
+from fedsemi.messages import Weights
 from fedsemi.report.analysis import Analysis
 from fedsemi.report.bell import Bell
 from fedsemi.report.companion import companion_of, curve_of
 from fedsemi.report.run import read_run
+from fedsemi.runs.checkpoint import Checkpoint
 from fedsemi.runs.folder import RunFolder
 from fedsemi.runs.records import Step
 from fedsemi.runs.stop_signals import StopSignals
@@ -120,16 +122,24 @@ def record_run(
         end = last or folder.start
         if end is None:
             raise ConfigError("the stages have no rounds, so there is nothing to do")
+        weights = _delivered(blueprint, end)
         with one_thread():
-            analysis.finish(end.weights, workers)
+            analysis.finish(weights, workers)
         _tell_stop(last, folder, console)
-        return last, folder.finish(end.weights)
+        return last, folder.finish(weights)
     except (Interrupted, StorageError, OutOfMemory) as error:
         raise _resumable(error, folder) from error
     except Exception as error:
         if not lacks_memory(error):
             raise
         raise _resumable(OutOfMemory("there is no memory left"), folder) from error
+
+
+def _delivered(blueprint: Blueprint, end: Step | Checkpoint) -> Weights:
+    """Return the model that a run ends with."""
+    mean = blueprint.experiment.evaluation.delivers == "running-mean"
+    # If no round has succeeded there is no mean yet.
+    return (end.running_mean if mean else {}) or end.weights
 
 
 def _tell_stop(last: Step | None, folder: RunFolder, console: Console) -> None:

@@ -35,7 +35,8 @@ function resultSection(view) {
     [run.precision, "precision of the encoder"],
     ...privacyTile(run),
   ].map(([value, label]) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label)));
-  const shown = el("div", { class: "tiles" }, ...tiles);
+  const delivered = run.delivered ? [el("p", { class: "note" }, `Tests and model: ${run.delivered}.`)] : [];
+  const shown = el("div", {}, el("div", { class: "tiles" }, ...tiles), ...delivered);
   if (view.runs.length === 1) return [shown];
   return [el("div", { class: "grid" }, comparison(view)), el("p", { class: "note" }, `The main run, ${run.name}:`), shown];
 }
