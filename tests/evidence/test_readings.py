@@ -1,0 +1,264 @@
+"""What README and docs/results.md say in words is what the records say in numbers.
+
+Tables are written from the records. The sentences above them are written by hand: each
+is quoted here beside the differences that it speaks of, so that a new record which
+turns one of them round, or a sentence which is changed, fails a test.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import fedsemi
+from fedsemi.evidence.answers import answer_of
+from fedsemi.evidence.catalogue import setting
+from fedsemi.evidence.figures import CATALOGUE
+from fedsemi.evidence.layout import BOUNDS
+from fedsemi.evidence.profiles import read_profile
+from fedsemi.evidence.records import read_records
+from fedsemi.evidence.results import Evidence
+
+ROOT = Path(fedsemi.__file__).parents[2]
+ABOVE, OPEN, BELOW, NOTHING = "above zero", "open", "below zero", "within half a point"
+BY_BOTH = (ABOVE, ABOVE)
+ENCODER = {"q1-isic18": "ISIC-18", "q1-cifar100": "CIFAR-100"}
+ENCODER |= {"q1-cifar100-lt": "CIFAR-100-LT"}
+
+README, RESULTS = "README.md", "docs/results.md"
+HELPED = "Uniform − labels only"
+CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
+    # page, what it says, the question, and findings by global model and running mean
+    (
+        RESULTS,
+        "twice its fair share already helps, more than four times still does, by both "
+        "scores, and almost six times brings nothing by the model of the last rounds",
+        "q3-dose",
+        {
+            "presence to the power 0.5 − uniform": BY_BOTH,
+            "presence to the power 2 − uniform": BY_BOTH,
+            "presence to the power 4 − uniform": (OPEN, ABOVE),
+        },
+    ),
+    (
+        README,
+        "on SVHN it is open",
+        "q1",
+        {"SemiAnAgg − uniform, SVHN": (OPEN, OPEN)},
+    ),
+    (
+        RESULTS,
+        "On SVHN equal shares are well above labels alone by the model of the last "
+        "rounds, and not told apart from them by the running mean",
+        "q8",
+        {f"{HELPED}, SVHN": (ABOVE, OPEN)},
+    ),
+    (
+        RESULTS,
+        "are above equal shares on MNIST with one holder, though the model of the last "
+        "rounds is well below them (Q8)",
+        "q8",
+        {f"{HELPED}, MNIST": (ABOVE, BELOW)},
+    ),
+    (
+        RESULTS,
+        "equal shares stay above labels alone by both scores (Q8)",
+        "q8",
+        {f"{HELPED}, ISIC-18": BY_BOTH, f"{HELPED}, CIFAR-100": BY_BOTH},
+    ),
+    (
+        RESULTS,
+        "SemiAnAgg is not told apart from labels alone there (Q2)",
+        "q2",
+        {"SemiAnAgg − labels only, MNIST": (ABOVE, OPEN)},
+    ),
+    (
+        RESULTS,
+        "less than half of the mean costs far more than the weights bring, by both "
+        "scores; more than half helps by the running mean and is undecided by the",
+        "q4",
+        {
+            "Labeled share 0.3 − 0.5, MNIST": (BELOW, BELOW),
+            "Labeled share 0.15 − 0.5, MNIST": (BELOW, BELOW),
+            "Labeled share 0.7 − 0.5, MNIST": (OPEN, ABOVE),
+        },
+    ),
+    (
+        RESULTS,
+        "which beats one half among runs that lack these labels; but the labels are "
+        "missed more than the share brings, and with all labels back the gain is "
+        "undecided by the model of the last rounds",
+        "q4-held-out",
+        {
+            "Chosen labeled share − 0.5, MNIST": BY_BOTH,
+            "Chosen share − 0.5 with all labels, MNIST": (BELOW, BELOW),
+            "Chosen share, then all labels − 0.5 with all labels, MNIST": (OPEN, ABOVE),
+        },
+    ),
+    (
+        RESULTS,
+        "A share that falls from round to round costs as a lower one does",
+        "q4-ramp",
+        {"Falling labeled share − 0.5, MNIST": (BELOW, BELOW)},
+    ),
+    (
+        RESULTS,
+        "**Diversity adds nothing to class presence** where weights matter",
+        "q2",
+        {"SemiAnAgg − presence, MNIST": (NOTHING, NOTHING)},
+    ),
+    (
+        RESULTS,
+        "On others it beats equal shares with one holder and with two; against "
+        "SemiAnAgg its interval is just above zero with one holder and includes zero "
+        "with two",
+        "q6-confirm",
+        {
+            "Class mass − uniform, MNIST, 1 holder": BY_BOTH,
+            "Class mass − uniform, MNIST, 2 holders": BY_BOTH,
+            "Class mass − SemiAnAgg, MNIST, 1 holder": BY_BOTH,
+            "Class mass − SemiAnAgg, MNIST, 2 holders": (OPEN, NOTHING),
+        },
+    ),
+]
+
+
+@cache
+def evidence() -> Evidence:
+    """Read the records that are committed."""
+    records = read_records(ROOT / "results/medium")
+    return Evidence(read_profile("medium"), 1, records)
+
+
+def said_on(page: str, words: str) -> bool:
+    """Find words in a text, however its lines are broken."""
+    text = (ROOT / page).read_text("utf-8")
+    return " ".join(words.split()) in " ".join(text.split())
+
+
+def found_in(interval: str) -> str:
+    """Read a difference: where its 95 % interval lies.
+
+    >>> found_in("+0.60 (+0.20 to +1.00)"), found_in("+0.01 (−0.45 to +0.47)")
+    ('above zero', 'within half a point')
+    """
+    low, high = re.findall(r"[+−]\d+\.\d\d", interval)[1:3]
+    ends = [float(each.replace("−", "-")) for each in (low, high)]
+    if ends[0] >= -0.5 and ends[1] <= 0.5:
+        return NOTHING
+    return ABOVE if ends[0] > 0 else BELOW if ends[1] < 0 else OPEN
+
+
+def differences(question: str) -> dict[str, tuple[str, str]]:
+    """Find what a question's table says of each difference, by both scores."""
+    answer = answer_of(question, evidence())
+    assert answer is not None
+    return {row[0]: (found_in(row[2]), found_in(row[3])) for row in answer.rows}
+
+
+@pytest.mark.parametrize(("page", "words", "question", "expected"), CLAIMS)
+def test_a_sentence_says_what_its_differences_say(
+    page: str, words: str, question: str, expected: dict[str, tuple[str, str]]
+) -> None:
+    assert said_on(page, words)
+    told = differences(question)
+    assert {what: told[what] for what in expected} == expected
+
+
+def test_weights_matter_with_one_or_two_holders_and_not_with_four() -> None:
+    assert said_on(README, "they matter on MNIST where one or two of nine sites hold")
+    assert said_on(
+        RESULTS,
+        "SemiAnAgg beats equal shares, by both scores; where four hold them it makes "
+        "no difference worth having (Q3)",
+    )
+    answer = answer_of("q3", evidence())
+    assert answer is not None
+    place = answer.head.index("200 labels")
+    told = {(row[1], row[0]): found_in(row[place]) for row in answer.rows}
+    for score in ("global model", "running mean"):
+        found = [told[holders, score] for holders in ("1", "2", "4")]
+        assert found == [ABOVE, ABOVE, NOTHING]
+
+
+def test_on_the_encoder_all_weights_are_the_same_within_half_a_point() -> None:
+    assert said_on(
+        RESULTS,
+        "on a frozen encoder, SemiAnAgg, presence, permuted and equal shares are the "
+        "same within half a point",
+    )
+    for question, dataset in ENCODER.items():
+        told = differences(question)
+        for other in ("uniform", "presence", "permuted"):
+            assert told[f"SemiAnAgg − {other}, {dataset}"] == (NOTHING, NOTHING)
+
+
+def test_neither_clients_nor_skew_tell_weights_apart_on_isic18() -> None:
+    assert said_on(
+        RESULTS,
+        "on ISIC-18 SemiAnAgg and equal shares are not told apart by balanced accuracy "
+        "with 5 to 50 clients, nor with skews from 0.1 to 2 (Table 4)",
+    )
+    places = {each.partition for each in CATALOGUE["table4"].settings}
+    assert len(places) == 7
+    for place in places:
+        ours, equal = (
+            setting("isic18", arm, **dict(place)) for arm in ("semianagg", "uniform")
+        )
+        test = evidence().paired(ours, equal, "balanced_accuracy")
+        assert test is not None and test.low is not None and test.high is not None
+        assert test.low <= 0 <= test.high, place
+
+
+def test_every_method_is_below_labels_alone_where_each_site_has_a_few() -> None:
+    assert said_on(RESULTS, "every method that was run is below labels alone for as")
+    few = {"labeled_fraction": 0.1}
+    ran = [
+        each
+        for name in ("table2", "table7")
+        for each in CATALOGUE[name].settings
+        if each.dataset == "isic18" and each.arm not in BOUNDS
+    ]
+    assert {each.arm for each in ran} >= {"semianagg", "uniform", "rscfed", "cbafed"}
+    for ours in ran:
+        labels = setting("isic18", "lower", **few)
+        test = evidence().paired(ours, labels, "balanced_accuracy")
+        assert test is not None and test.mean < 0, ours.arm
+
+
+def test_no_labeled_share_is_told_apart_from_one_half_on_isic18() -> None:
+    assert said_on(
+        RESULTS, "On ISIC-18 no share, chosen, moved or constant, is told apart from"
+    )
+    told = [
+        found
+        for question in ("q4", "q4-held-out", "q4-ramp")
+        for what, (found, _) in differences(question).items()
+        if "ISIC-18" in what and "share" in what
+    ]
+    assert len(told) > 6 and set(told) <= {OPEN, NOTHING}
+
+
+def test_contributions_point_to_the_lonely_site_and_no_further() -> None:
+    assert said_on(RESULTS, "has the largest share and is missed most in every seed")
+    assert said_on(RESULTS, "over all nine sites the rank correlation is undecided")
+    answer = answer_of("q5", evidence())
+    assert answer is not None and len(answer.rows) == 10
+    assert all(
+        cell.endswith("(1)") for _, _, _, *places in answer.rows for cell in places
+    )
+    assert all("undecided" in each for each in answer.text[:2])
+
+
+def test_bars_that_are_called_missed_are_missed() -> None:
+    assert said_on(RESULTS, "which is 65 % on SVHN and 30 % on the encoder (Q1)")
+    for question, bar in {"q1": 65, **dict.fromkeys(ENCODER, 30)}.items():
+        answer = answer_of(question, evidence())
+        assert answer is not None
+        (closed,) = re.findall(
+            r"^On \S+ uniform weights close (\d+) %", "\n".join(answer.text), re.M
+        )
+        assert int(closed) < bar, question
