@@ -152,3 +152,11 @@ def test_rules_are_chosen_with_other_seeds_than_they_are_judged_by() -> None:
     assert not {each.seed for each in chosen} & {each.seed for each in judged}
     same = chosen[0].model_copy(update={"seed": 1})
     assert same.sha256 == judged[0].sha256
+
+
+def test_a_data_set_may_be_like_another_and_says_only_what_differs() -> None:
+    tables = read_profile("medium").tables
+    first, second = tables["cifar100"], tables["cifar100-lt"]
+    assert {key for key in first if first[key] != second[key]} == {"data"}
+    assert second["data"] == {**first["data"], "name": "cifar100-lt"}
+    assert "like" not in second

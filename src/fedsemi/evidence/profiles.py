@@ -122,7 +122,7 @@ def read_profile(name: str, overrides: Sequence[str] = ()) -> Profile:
     content = _read(name)
     seeds, offset = content.pop("seeds"), content.pop("seed_offset", 0)
     shared, cards = content.pop("shared"), content.pop("cards", {})
-    tables = {dataset: _merged(shared, own) for dataset, own in content.items()}
+    tables = {dataset: _table(dataset, content, shared) for dataset in content}
     under = [(dataset, own) for card in cards.values() for dataset, own in card.items()]
     for override in overrides:
         first, _, rest = override.partition(".")
@@ -143,6 +143,14 @@ def _read(name: str) -> dict[str, Any]:
     content = tomllib.loads(text)
     like = content.pop("like", None)
     return content if like is None else _merged(_read(like), content)
+
+
+def _table(dataset: str, content: Table, shared: Table) -> dict[str, Any]:
+    """Write the settings of a data set; one that is `like` another begins with its."""
+    own = dict(content[dataset])
+    like = own.pop("like", None)
+    first = shared if like is None else _table(like, content, shared)
+    return _merged(first, own)
 
 
 def stages_of(arm: Arm, dataset: str, table: Mapping[str, Any]) -> list[dict[str, Any]]:
