@@ -225,6 +225,10 @@ class WrappedMethod(Method[S]):
         """What the method reads."""
         return self.method.statistics
 
+    def check_needs(self, clients: Sequence[ClientInfo]) -> None:
+        """Refuse what the method refuses."""
+        self.method.check_needs(clients)
+
     def due(self, task: Task) -> Weights:
         """Ask back what the method does."""
         return self.method.due(task)

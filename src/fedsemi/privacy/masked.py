@@ -257,11 +257,12 @@ class Masked(WrappedMethod[MaskedState]):
                 code="FS6011",
             )
         self.terms.rules.check_company(num)
-        self.check_unlabeled(state.clients)
+        self.check_needs(state.clients)
         self._check_room(num)
 
-    def check_unlabeled(self, clients: Sequence[ClientInfo]) -> None:
+    def check_needs(self, clients: Sequence[ClientInfo]) -> None:
         """Refuse to sum claims to unlabeled images where too few sites have any."""
+        super().check_needs(clients)
         least = self.terms.rules.least_unlabeled
         num = sum(client.num_unlabeled > 0 for client in clients)
         if num < least:
