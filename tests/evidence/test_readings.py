@@ -19,6 +19,7 @@ from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.layout import BOUNDS
 from fedsemi.evidence.profiles import read_profile
+from fedsemi.evidence.questions import MAIN
 from fedsemi.evidence.records import read_records
 from fedsemi.evidence.results import Evidence
 
@@ -106,6 +107,15 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
     ),
     (
         RESULTS,
+        "and lead labels alone with as many epochs, by both scores (Q9)",
+        "q9",
+        {
+            "SemiFL − uniform, MNIST": BY_BOTH,
+            "SemiFL − labels only, five epochs, MNIST": BY_BOTH,
+        },
+    ),
+    (
+        RESULTS,
         "**Diversity adds nothing to class presence** where weights matter",
         "q2",
         {"SemiAnAgg − presence, MNIST": (NOTHING, NOTHING)},
@@ -182,6 +192,19 @@ def test_weights_matter_with_one_or_two_holders_and_not_with_four() -> None:
     for score in ("global model", "running mean"):
         found = [told[holders, score] for holders in ("1", "2", "4")]
         assert found == [ABOVE, ABOVE, NOTHING]
+
+
+def test_turns_lead_by_more_than_weights_do() -> None:
+    assert said_on(RESULTS, "lead equal shares by more than SemiAnAgg's weights do")
+    equal = setting("mnist", "uniform", **MAIN)
+    for score in ("accuracy", "running_mean.accuracy"):
+        turns, weights = (
+            evidence().paired(setting("mnist", arm, **MAIN), equal, score)
+            for arm in ("semifl", "semianagg")
+        )
+        assert turns is not None and turns.low is not None
+        assert weights is not None and weights.high is not None
+        assert turns.low > weights.high
 
 
 def test_on_the_encoder_all_weights_are_the_same_within_half_a_point() -> None:
