@@ -15,6 +15,7 @@ from fedsemi.config.files import find_config, read_settings
 from fedsemi.config.membership import Member, check_membership
 from fedsemi.config.method_settings import parsed, settings_model
 from fedsemi.config.naming import sha256_of
+from fedsemi.config.owners import check_partition_file, check_sites
 from fedsemi.config.privacy import PrivacySettings, check_noise, check_privacy
 from fedsemi.config.protection import GUARD_RULES, AlarmSettings, GuardSettings
 from fedsemi.config.setting import CardSettings, check_setting
@@ -204,10 +205,10 @@ def make_experiment(
     if with_data:
         refuse_unusable(experiment.data.name)
         known("data.name", experiment.data.name, DATASETS, FOLDERS, ARRAYS)
-    _check_sites(experiment)
+    check_sites(experiment)
     check_arrays(experiment)
     check_setting(experiment)
-    _check_partition_file(experiment)
+    check_partition_file(experiment)
     _check_delivery(experiment.evaluation)
     check_privacy(experiment.privacy, experiment.guard, experiment.alarms)
     check_noise(experiment.privacy, experiment.guard, experiment.alarms)
@@ -228,50 +229,6 @@ def _check_model(model: ModelSettings) -> None:
         if taken is not None and key not in taken:
             raise unknown_key(f"model.{key}", [*ModelSettings.model_fields, *taken])
     check_encoder(model.name, MODELS[model.name], model.encoder)
-
-
-def _check_sites(experiment: Experiment) -> None:
-    """Folders bring their own partition; nothing that would be ignored may be set."""
-    data, own = experiment.data, experiment.data.name == FOLDERS
-    if own != (experiment.sites is not None):
-        raise ConfigError(
-            "data.name = 'folders' and a section [sites] go together; `fedsemi init "
-            "FOLDER...` writes both",
-            code="FS4105",
-        )
-    if not own:
-        return
-    if data.image_size is None:
-        raise ConfigError("'data.image_size' is missing, e.g. 32", code="FS4105")
-    ignored = data.train_limit or data.test_limit or data.split != "image"
-    if ignored or experiment.partition != PartitionSettings():
-        raise ConfigError(
-            "folders say who owns which images: leave out [partition] and data.split, "
-            "train_limit and test_limit",
-            code="FS4102",
-        )
-
-
-def _check_partition_file(experiment: Experiment) -> None:
-    """A file says who owns what; nothing that would be ignored may be set."""
-    settings, data = experiment.partition, experiment.data
-    if settings.file is None:
-        return
-    own = {"file", "sha256", "num_clients", "labeled_clients"}
-    fixed = PartitionSettings()
-    clashing = [
-        f"partition.{name}"
-        for name in PartitionSettings.model_fields.keys() - own
-        if getattr(settings, name) != getattr(fixed, name)
-    ]
-    clashing += ["data.train_limit"] if data.train_limit else []
-    clashing += ["data.split"] if data.split != "image" else []
-    if clashing:
-        raise ConfigError(
-            f"partition.file says who owns which images, so leave out "
-            f"{', '.join(sorted(clashing))}",
-            code="FS4141",
-        )
 
 
 def _check_delivery(evaluation: EvaluationSettings) -> None:

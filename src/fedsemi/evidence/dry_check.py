@@ -19,6 +19,7 @@ from fedsemi.data.readers import isic18
 from fedsemi.data.readers.source import DatasetSource
 from fedsemi.evidence.jobs import Plan
 from fedsemi.models import ModelSpec
+from fedsemi.models.cost import multiply_adds
 from fedsemi.use.progress import duration
 
 RATE = 4e12
@@ -46,7 +47,7 @@ class Shape:
     @cached_property
     def forward(self) -> int:
         """Multiply-adds of a forward pass on one image."""
-        return self.model.multiply_adds(self.model.image_size)
+        return multiply_adds(self.model, self.model.image_size)
 
     @property
     def step_bytes(self) -> int:

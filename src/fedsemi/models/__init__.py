@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from fedsemi.errors import ConfigError
 from fedsemi.models.classifier import Classifier, Output
-from fedsemi.models.copying import copied
+from fedsemi.models.copying import copied, undefined
 from fedsemi.models.efficientnet_lite import efficientnet_lite0
 from fedsemi.models.encoder_files import SCHEMES, EncoderFile
 from fedsemi.models.encoders import EncoderSpec, fill, read_encoder, with_sha256
@@ -190,7 +190,7 @@ class ModelSpec:
         then, every parameter and buffer holds whatever the memory held.
         """
         skeleton = _skeleton(self, self.maker)
-        return copied(skeleton, _undefined) if self.is_ours else copied(skeleton)
+        return copied(skeleton, undefined) if self.is_ours else copied(skeleton)
 
     def laid_out(self, model: Classifier) -> Classifier:
         """Lay the weights out as it is fastest: ours with channels last.
@@ -205,21 +205,6 @@ class ModelSpec:
     def own(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return the network's own weights, without what a method puts beside it."""
         return {key: weights[key] for key in _skeleton(self, self.maker).state_dict()}
-
-    def multiply_adds(self, side: int) -> int:
-        """Count the multiplications of a forward pass on one image of this side."""
-        counts: list[int] = []
-
-        def count(layer: nn.Module, _: object, output: Tensor) -> None:
-            counts.append(layer.get_parameter("weight").numel() * output[0, 0].numel())
-
-        model = self.empty().eval()
-        for layer in model.modules():
-            if isinstance(layer, nn.Conv2d | nn.Linear):
-                layer.register_forward_hook(count)
-        with torch.inference_mode():
-            model(torch.zeros(1, self.in_channels, side, side))
-        return sum(counts)
 
 
 MODELS: Registry[Callable[..., nn.Module]] = Registry(
@@ -313,7 +298,3 @@ def _frozen(spec: ModelSpec, maker: Callable[..., nn.Module]) -> Frozen:
         return folded(kept) if spec.is_ours else kept
 
     return Frozen(load)
-
-
-def _undefined(value: Tensor) -> Tensor:
-    return torch.empty(value.shape, dtype=value.dtype)

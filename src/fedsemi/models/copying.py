@@ -11,6 +11,7 @@ from copy import deepcopy
 from functools import cache
 from typing import TypeVar
 
+import torch
 from torch import Tensor, nn
 
 M = TypeVar("M", bound=nn.Module)
@@ -63,3 +64,8 @@ def _like(value: Tensor, tensor: Callable[[Tensor], Tensor]) -> Tensor:
     if isinstance(value, nn.Parameter):
         return nn.Parameter(copy, value.requires_grad)
     return copy
+
+
+def undefined(value: Tensor) -> Tensor:
+    """Return memory for such a tensor, with whatever it held."""
+    return torch.empty(value.shape, dtype=value.dtype)

@@ -36,7 +36,7 @@ from fedsemi.method import Method, Statistic
 from fedsemi.runs.records import GroupRecord, Notice, Rejection
 from fedsemi.server.guard import Guard
 from fedsemi.server.guard_state import Evidence, Verdict
-from fedsemi.server.idleness import idle_clients
+from fedsemi.server.idleness import idle_noted
 from fedsemi.server.replies import Refused, Reply, checked
 from fedsemi.state import GateState
 from fedsemi.weights import digest
@@ -46,8 +46,6 @@ WINDOW = 20
 """So many drops within so many rounds put a client in quarantine."""
 QUARANTINE = 20
 """Rounds that a quarantine lasts."""
-IDLE_ROUNDS = 5
-"""Rounds in a row without learning after which a client is noted."""
 MOST_SKIPS = 3
 """Rounds in a row that may be skipped before the run gives up."""
 
@@ -114,7 +112,7 @@ class Gate:
         dropped = [replace(each, round=round) for each in dropped]
         learned = all(self.due(task) is task.weights for task in tasks)
         watched = replies if self.sees_models and learned else []
-        state, idle = _watched(state, watched, round)
+        state, idle = idle_noted(state, watched, round)
         state, jailed = _judged(state, dropped, round)
         rule = self.guard.rule if learned else self.guard.rule_measured
         ruling = rule(replies, state.guard, self.evidence)
@@ -260,22 +258,6 @@ def _inflated(replies: Sequence[Reply]) -> list[Notice]:
         for reply in replies
         if reply.inflated
     ]
-
-
-def _watched(
-    state: GateState, replies: Sequence[Reply], round: int
-) -> tuple[GateState, list[Notice]]:
-    """Count the rounds in which a client did not learn."""
-    before, idle = dict(state.idle), idle_clients(replies)
-    heard = {reply.info.id for reply in replies}
-    counts = {id: n for id, n in before.items() if id not in heard}
-    counts |= {id: before.get(id, 0) + 1 for id in idle}
-    notices = [
-        Notice(id, round, "FS2110", f"has not learned for {counts[id]} rounds")
-        for id in sorted(idle)
-        if counts[id] >= IDLE_ROUNDS
-    ]
-    return replace(state, idle=tuple(sorted(counts.items()))), notices
 
 
 def _judged(

@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from fedsemi.flat import Flat
+from fedsemi.runs.records import Notice
 from fedsemi.server.replies import Reply
+from fedsemi.state import GateState
 
 _UNMOVED = 1e-3
 """A step below this part of the median step is none."""
 _UNRELATED = 0.02
 """Noise in d dimensions has a cosine of about 1 / sqrt(d) with any step that learns."""
 _LEAST_PEERS = 3
+_IDLE_ROUNDS = 5
+"""Rounds in a row without learning after which a client is noted."""
+
+
+def idle_noted(
+    state: GateState, replies: Sequence[Reply], round: int
+) -> tuple[GateState, list[Notice]]:
+    """Count the rounds in which a client did not learn."""
+    before, idle = dict(state.idle), idle_clients(replies)
+    heard = {reply.info.id for reply in replies}
+    counts = {id: n for id, n in before.items() if id not in heard}
+    counts |= {id: before.get(id, 0) + 1 for id in idle}
+    notices = [
+        Notice(id, round, "FS2110", f"has not learned for {counts[id]} rounds")
+        for id in sorted(idle)
+        if counts[id] >= _IDLE_ROUNDS
+    ]
+    return replace(state, idle=tuple(sorted(counts.items()))), notices
 
 
 def idle_clients(replies: Sequence[Reply]) -> set[int]:

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from fedsemi.client.evaluate import TEST_BATCH, Metrics, metrics, predict
 from fedsemi.client.findings import Validation, Validator, named, reported
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.data.dataset import ImageSet
@@ -21,7 +20,6 @@ from fedsemi.messages import DIVERSITY, Memory, Update, Weights
 from fedsemi.method import Method
 from fedsemi.objectives.calibration import estimate, from_metrics
 from fedsemi.objectives.labeler import pseudo_labels_in
-from fedsemi.objectives.workbench import Setup
 from fedsemi.runs.checkpoint import Checkpoint
 from fedsemi.runs.records import ClientRecord, RoundRecord, Step
 from fedsemi.seeds import seed_of
@@ -32,6 +30,7 @@ from fedsemi.server.noised import Noised
 from fedsemi.server.protected import Protected, protected
 from fedsemi.server.rounds import Round, run
 from fedsemi.server.running_mean import WithRunningMean
+from fedsemi.server.testing import tests_of
 from fedsemi.state import ServerState
 
 EngineMaker = Callable[[Method[Any], int], AbstractContextManager[Engine]]
@@ -131,6 +130,7 @@ def _run_stage(
     server = _server_side(blueprint, method, validator, begun)
     keep = blueprint.experiment.evaluation.running_mean
     delivers = blueprint.experiment.evaluation.delivers
+    test = partial(tests_of, delivers=delivers, threads=judge.threads)
     averaged = server if keep is None else WithRunningMean(server, keep)
     gate, guarded = gate_of(blueprint, method), blueprint.experiment.guard.enabled
     with open_engine(method, number) as opened:
@@ -160,7 +160,7 @@ def _run_stage(
                 privacy=course.record(number, done.state.round, done.state.spent),
                 hidden=not method.sends_model,
                 **_outcome(done),
-                **_tests(judge if due else Judge(), setup, done.state, delivers),
+                **test(done.state, setup, judge.test if due else None),
             )
             yield Step(record, done.state, engine.memory)
             started = time.perf_counter()
@@ -190,20 +190,6 @@ def _outcome(done: Round[Any]) -> dict[str, Any]:
     }
 
 
-def _tests(
-    judge: Judge, setup: Setup, state: ServerState, delivers: str
-) -> dict[str, Any]:
-    """Test all that a state has of models, the one first that is delivered."""
-    model, mean = (
-        _test(judge, setup, weights) for weights in (state.weights, state.running_mean)
-    )
-    others = _test_others(judge, setup, state)
-    if delivers == "running-mean":
-        beside = {"global model": model.accuracy} if model else {}
-        return {"test": mean or model, "also_tested": beside | others}
-    return {"test": model, "running_mean": mean, "also_tested": others}
-
-
 def _server_side(
     blueprint: Blueprint,
     method: Method[Any],
@@ -226,21 +212,6 @@ def _begin(fresh: ServerState, engine: Engine, begun: Begun) -> ServerState:
         return replace(fresh, spent=begun.spent, noised=begun.noised)
     engine.restore(begun.start.memories)
     return begun.start.state(like=fresh)
-
-
-def _test(judge: Judge, setup: Setup, weights: Weights) -> Metrics | None:
-    """Test a model, if there is one and something to test it on."""
-    if judge.test is None or not weights:
-        return None
-    model, views, device = setup.load(weights), setup.seen, setup.device
-    images = setup.shown(judge.test.images)
-    probs = predict(model, images, views, TEST_BATCH, device, judge.threads)
-    return metrics(probs, judge.test.labels, setup.model.num_classes)
-
-
-def _test_others(judge: Judge, setup: Setup, state: ServerState) -> dict[str, float]:
-    tested = {k: _test(judge, setup, v) for k, v in state.also_tested.items()}
-    return {name: found.accuracy for name, found in tested.items() if found}
 
 
 def _validation(

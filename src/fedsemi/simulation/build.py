@@ -26,6 +26,7 @@ from fedsemi.errors import ConfigError, DataError
 from fedsemi.messages import ClientInfo
 from fedsemi.methods import METHODS
 from fedsemi.models import ModelSpec
+from fedsemi.models.cost import multiply_adds
 from fedsemi.runs.time_left import Load, work_of_round
 from fedsemi.simulation.federation import Federation, make_federation
 
@@ -45,7 +46,7 @@ class Simulation(Blueprint):
         every = self.experiment.evaluation.every
         clients = [client.info for client in self.federation.clients]
         shared = Load(
-            multiply_adds=self.model.multiply_adds(self.views.size),
+            multiply_adds=multiply_adds(self.model, self.views.size),
             num_tested=len(self.federation.test.labels) / every,
             workers=workers,
         )
