@@ -49,6 +49,17 @@ def test_the_mean_begins_anew_with_each_stage(small_config: dict[str, Any]) -> N
     assert digest(first.state.running_mean) == digest(expected)
 
 
+def test_the_mean_begins_with_the_stage_also_where_a_round_has_phases(
+    small_config: dict[str, Any],
+) -> None:
+    stages = [*small_config["stages"][:1], {"method": "semifl", "rounds": 1}]
+    kept = {"evaluation": {"running_mean": 0.25}, "stages": stages}
+    *_, before, first = run_simulation(build(make_experiment(small_config | kept)))
+    assert first.record.method == "semifl"  # its labeled clients learn twice in it
+    expected = moved(before.weights, first.weights, keep=0.25)
+    assert digest(first.state.running_mean) == digest(expected)
+
+
 def delivering(config: dict[str, Any]) -> dict[str, Any]:
     evaluation = {"running_mean": 0.25, "delivers": "running-mean"}
     return config | {"evaluation": evaluation}

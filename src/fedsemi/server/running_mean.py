@@ -27,9 +27,10 @@ class WithRunningMean(WrappedMethod[S]):
     def aggregate(self, state: S, updates: Sequence[Update]) -> S:
         """Aggregate as the method does; move the mean when the round is over."""
         new = self.method.aggregate(state, updates)
-        if new.round == state.round:
-            return new
-        mean = moved(state.running_mean or state.weights, new.weights, self.keep)
+        # It begins with the model that a stage does, also where a round has phases.
+        mean = state.running_mean or state.weights
+        if new.round > state.round:
+            mean = moved(mean, new.weights, self.keep)
         return replace(new, running_mean=mean)
 
 
