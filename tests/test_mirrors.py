@@ -57,6 +57,7 @@ ELSEWHERE = {
     "head_only": ("test_fedbarlow", "the stage after that one"),
     "in_process": ("test_workers", "engines are tested for equal bits"),
     "owners": ("test_experiment_sites", "what a config may say, beside all else"),
+    "verdict": ("test_answers_confirmed", "by the rules and turns that it judges"),
     "testing": ("test_running_mean", "which model a test is of, by whole runs"),
     "installed": ("test_datasets", "data sets of packages, in the table of all"),
     "isic18_split": ("test_isic18", "a part of that reader"),

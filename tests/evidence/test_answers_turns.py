@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tests.evidence.by_hand import answer, evidence_of, svhn
 
-from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Setting, setting
 from fedsemi.evidence.jobs import job_of
 from fedsemi.evidence.profiles import Profile
@@ -60,7 +59,7 @@ def test_the_part_of_the_gap_is_told_by_the_running_mean(medium: Profile) -> Non
     )
 
 
-def test_labels_alone_have_as_many_epochs_as_semifl_gives_them(
+def test_labels_alone_have_the_epochs_of_a_turn_in_each_round(
     medium: Profile,
 ) -> None:
     ours, labels = (
@@ -70,5 +69,5 @@ def test_labels_alone_have_as_many_epochs_as_semifl_gives_them(
     assert ours.warm_up.sha256 == labels.warm_up.sha256
     last = ours.experiment.stages[-1], labels.experiment.stages[-1]
     assert last[0].rounds == last[1].rounds
-    epochs = ARMS["labels-on-5"].steps[-1].settings["local"]["epochs"]
+    epochs = labels.experiment.local_of(last[1]).epochs
     assert last[0].settings["server_epochs"] == epochs == 5

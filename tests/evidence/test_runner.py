@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from fedsemi.config.experiment import EvaluationSettings
 from fedsemi.errors import Interrupted, RunInUse
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.jobs import Job, Plan, job_of
@@ -45,6 +47,17 @@ def test_a_shared_warm_up_gives_the_bits_of_running_both_stages(
     *_, straight = run_simulation(build(job.experiment))
     assert record["model_sha256"] == digest(straight.weights)
     assert len(list((plan.folder / "work").iterdir())) == 1  # the warm-up's
+
+
+def test_what_a_run_delivers_is_not_what_its_last_stage_begins_with(
+    plan: Plan, runner: Runner
+) -> None:
+    mean = EvaluationSettings(running_mean=0.5, delivers="running-mean")
+    job = plan.jobs[1]
+    experiment = job.experiment.model_copy(update={"evaluation": mean})
+    record = runner.run_job(replace(job, experiment=experiment))
+    *_, straight = run_simulation(build(experiment))
+    assert record["model_sha256"] == digest(straight.running_mean)
 
 
 def test_the_warm_up_of_others_is_a_record_without_training_again(

@@ -11,8 +11,10 @@ import torch
 from rich.console import Console
 
 from fedsemi.config.experiment import make_experiment
-from fedsemi.errors import ConfigError
+from fedsemi.errors import ConfigError, Mismatch
+from fedsemi.runs.checkpoint import Cursor
 from fedsemi.runs.folder import RunFolder
+from fedsemi.runs.manifest import check_forkable
 from fedsemi.server.running_mean import moved
 from fedsemi.simulation.build import build
 from fedsemi.simulation.run import run_simulation
@@ -105,3 +107,23 @@ def test_no_mean_can_be_delivered_that_is_not_kept(
     content = small_config | {"evaluation": {"delivers": "running-mean"}}
     with pytest.raises(ConfigError, match=r"FS4105 .*'evaluation.running_mean'"):
         make_experiment(content)
+
+
+def test_a_plan_from_before_there_was_a_choice_keeps_its_name(
+    small_config: dict[str, Any],
+) -> None:
+    plain = build(make_experiment(small_config)).as_json()
+    assert "delivers" not in json.loads(plain)["experiment"]["evaluation"]
+    mean = json.loads(build(make_experiment(delivering(small_config))).as_json())
+    assert mean["experiment"]["evaluation"]["delivers"] == "running-mean"
+
+
+def test_a_fork_cannot_deliver_another_model_than_its_tests_are_of() -> None:
+    cursor = Cursor(2, 0, 2, 0, "")
+    mean = {"config": {"evaluation": {"delivers": "running-mean"}}}
+    plain = {"config": {"evaluation": {"delivers": "global"}}}
+    before: dict[str, Any] = {"config": {"evaluation": {}}}
+    check_forkable(before, plain, cursor)  # an older run had no choice
+    for recorded, now in ((before, mean), (plain, mean), (mean, plain)):
+        with pytest.raises(Mismatch, match=r"FS1303 cannot fork: evaluation.delivers"):
+            check_forkable(recorded, now, cursor)

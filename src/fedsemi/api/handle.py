@@ -92,7 +92,7 @@ class Run:
 
     @cached_property
     def model(self) -> Classifier:
-        """The global model: a torch module in eval mode on the CPU.
+        """The model that the run ended with: a torch module in eval mode on the CPU.
 
         It takes what `prepare` makes of images and returns a feature and the logits
         of each of them.

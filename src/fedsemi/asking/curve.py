@@ -27,6 +27,7 @@ from fedsemi.messages import Weights
 from fedsemi.runs.folder import mean_scores
 from fedsemi.runs.model_card import ModelCard
 from fedsemi.seeds import seed_of
+from fedsemi.server.running_mean import delivered
 from fedsemi.simulation.build import Simulation, assemble
 from fedsemi.simulation.run import run_simulation
 from fedsemi.use.deployed import Deployed, deployed
@@ -166,7 +167,7 @@ def _run(simulation: Simulation) -> tuple[Weights, dict[str, float | None]]:
     tests: list[Metrics] = []
     weights: Weights = {}
     for step in run_simulation(simulation):
-        weights = step.weights
+        weights = delivered(simulation.experiment, step)
         if step.record.test is not None and step.record.stage == last:
             tests.append(step.record.test)
     found = mean_scores(tests[-TESTS:])

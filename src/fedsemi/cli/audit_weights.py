@@ -15,6 +15,7 @@ from fedsemi.errors import StorageError
 from fedsemi.messages import Weights
 from fedsemi.report.run import read_run
 from fedsemi.runs.folder import MODEL, read_json
+from fedsemi.server.running_mean import delivered
 from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import read_weights
@@ -79,7 +80,7 @@ def _trained(
     weights = simulation.initial_weights()
     with one_thread():
         for step in run_simulation(simulation):
-            weights = step.weights
+            weights = delivered(simulation.experiment, step)
             record = step.record
             console.print(f"{record.method} round {record.round}/{record.rounds}")
     return simulation, weights

@@ -133,6 +133,8 @@ class Blueprint:
             later["membership"] = True
         if self.experiment.privacy.groups == 1:
             later["privacy"] = {"groups"}
+        if self.experiment.evaluation.delivers == "global":
+            later["evaluation"] = {"delivers"}
         content = {
             "experiment": self.experiment.model_dump(mode="json", exclude=later),
             "model": self.model.for_others().as_dict(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from fedsemi.evidence.answer import Answer, of_effects
@@ -13,6 +12,7 @@ from fedsemi.evidence.effects import HEAD, WORTH, Effect, effect_of
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import CHOOSING, CHOSEN, QUESTIONS
 from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.verdict import verdict_of
 
 _SEEDS = {"mnist": 10, "svhn": 5, "isic18": 5}
 _ELSEWHERE = ("svhn", "isic18")
@@ -49,32 +49,3 @@ def _elsewhere(evidence: Evidence, dataset: str, other: str) -> Effect:
     ours, theirs = (setting(dataset, arm) for arm in (CHOSEN, other))
     what = f"{ARMS[CHOSEN].title} − {OTHERS[other]}, {titled(dataset)}"
     return effect_of(evidence, what, ours, theirs, _SEEDS[dataset])
-
-
-def verdict_of(gains: Sequence[Effect], losses: Sequence[Effect]) -> str:
-    """Say whether the rule is recommended, or what is missing, or what speaks against.
-
-    One difference that is complete is enough to speak against it. A loss does if its
-    whole interval is one; a wide one says little.
-    """
-    every = (*gains, *losses)
-    if not any(each.seeds for each in every):
-        return "not run"
-    missing = [each for each in every if each.seeds < each.planned]
-    failed = [each for each in gains if not _above(each)]
-    failed += [each for each in losses if _below(each)]
-    if against := [each.what for each in failed if each not in missing]:
-        return f"not recommended, because of {'; '.join(against)}"
-    if missing:
-        return f"not judged yet, {len(missing)} of {len(every)} differences lack seeds"
-    return "recommended"
-
-
-def _above(effect: Effect) -> bool:
-    test = effect.test
-    return test is not None and test.low is not None and test.low > 0
-
-
-def _below(effect: Effect) -> bool:
-    test = effect.test
-    return test is not None and test.high is not None and test.high < -WORTH

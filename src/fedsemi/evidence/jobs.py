@@ -73,7 +73,12 @@ class Job:
         stages = self.experiment.stages
         if len(stages) == 1:
             return None
-        return self.experiment.model_copy(update={"stages": stages[:-1]})
+        # The last stage begins with the global model, whichever a run delivers.
+        evaluation = self.experiment.evaluation.model_copy(
+            update={"delivers": "global"}
+        )
+        update = {"stages": stages[:-1], "evaluation": evaluation}
+        return self.experiment.model_copy(update=update)
 
     def begun(self, model: Path) -> Experiment:
         """Write the config that starts where the warm-up ended, to the same bits.

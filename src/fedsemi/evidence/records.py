@@ -87,7 +87,7 @@ def bytes_of(record: RoundRecord) -> int:
 
 
 def curves(rounds: Sequence[RoundRecord]) -> dict[str, list[Any]]:
-    """Keep the tests of the global model."""
+    """Keep the tests of the model that is delivered, and of its mean beside it."""
     tested = [(each, each.test) for each in rounds if each.test]
     found: dict[str, list[Any]] = {
         "stage": [each.stage for each, _ in tested],

@@ -261,7 +261,7 @@ class Masked(WrappedMethod[MaskedState]):
         self._check_room(num)
 
     def check_needs(self, clients: Sequence[ClientInfo]) -> None:
-        """Refuse to sum claims to unlabeled images where too few sites have any."""
+        """Refuse what the method does, and sums of too few sites' unlabeled images."""
         super().check_needs(clients)
         least = self.terms.rules.least_unlabeled
         num = sum(client.num_unlabeled > 0 for client in clients)

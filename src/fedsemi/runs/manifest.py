@@ -21,6 +21,7 @@ from fedsemi.errors import Mismatch
 from fedsemi.runs.checkpoint import Cursor
 
 _SOFTWARE = ("fedsemi_sha256", "threads_per_worker", "torch", "cpu", "seed_scheme")
+_DELIVERS = "config.evaluation.delivers"
 SEED_SCHEME = 1
 """Of seeds.seed_of: a change of how streams are named raises it."""
 
@@ -106,11 +107,12 @@ def check_forkable(
 ) -> None:
     """Refuse to begin at a checkpoint whose model, clients or method do not fit."""
     old, new = _flat(recorded), _flat(now)
+    old.setdefault(_DELIVERS, "global")  # before there was another
     refused = _bound(_changed(old, new), cursor)
     if refused:
         raise Mismatch(
-            f"cannot fork: {_difference(refused, old, new)}; data, clients, model and "
-            "the methods so far must stay",
+            f"cannot fork: {_difference(refused, old, new)}; data, clients, model, "
+            "the methods so far and what is delivered must stay",
             code="FS1303",
         )
 
@@ -118,7 +120,7 @@ def check_forkable(
 def _bound(changed: Sequence[str], cursor: Cursor) -> list[str]:
     """Return what of a change no checkpoint can be taken over."""
     methods = tuple(f"config.stages.{i}.method" for i in range(cursor.stage + 1))
-    bound = ("data_", "partition_", "encoder_", "config.model.", *methods)
+    bound = ("data_", "partition_", "encoder_", "config.model.", _DELIVERS, *methods)
     return [key for key in changed if key.startswith(bound)]
 
 

@@ -133,7 +133,8 @@ class RoundRecord:
     intervention: str | None = None
     """What was done because the mean would have hurt, see [alarms]."""
     running_mean: Metrics | None = None
-    """The test of a running mean of the global model, if one is kept."""
+    """The test of a running mean of the global model, if one is kept and is not what
+    the run delivers: then `test` is of it."""
     also_tested: Mapping[str, float] = field(default_factory=dict)
     """Accuracy of further models of the round, such as IsoFed's labeled mean."""
     guard: bool | None = None

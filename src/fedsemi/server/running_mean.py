@@ -8,12 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import torch
 
+from fedsemi.config.experiment import Experiment
 from fedsemi.messages import Update, Weights
 from fedsemi.method import Method, WrappedMethod
 from fedsemi.state import S
+
+
+class Ended(Protocol):
+    """The end of a run: its last step, or the checkpoint of it."""
+
+    @property
+    def weights(self) -> Weights:
+        """The global model."""
+
+    @property
+    def running_mean(self) -> Weights:
+        """The mean; empty if none is kept, or if no round has succeeded."""
+
+
+def delivered(experiment: Experiment, end: Ended) -> Weights:
+    """Return the model that a run ends with."""
+    mean = experiment.evaluation.delivers == "running-mean"
+    return (end.running_mean if mean else {}) or end.weights
 
 
 class WithRunningMean(WrappedMethod[S]):

@@ -13,6 +13,7 @@ from fedsemi.config.experiment import Experiment, make_experiment
 from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.method import Method
 from fedsemi.runs.records import RoundRecord, Step
+from fedsemi.server.running_mean import delivered
 from fedsemi.server.stages import Judge, run_stages
 from fedsemi.simulation.adaptive import success
 from fedsemi.simulation.attacked import (
@@ -182,6 +183,7 @@ def _outcome(
     notices = [{(n.client, n.code) for n in record.notices} for record in records]
     setup = simulation.setup(simulation.experiment.stages[0])
     marking = attack in (HONEST, "trigger")
+    model = delivered(simulation.experiment, steps[-1])
     return Outcome(
         seed=simulation.experiment.seed,
         aggregation=aggregation,
@@ -194,9 +196,7 @@ def _outcome(
         returned=sum((None, "FS2141") in seen for seen in notices),
         cut=sum(_cuts_any(record, attackers) for record in records),
         stopped=missing > 0,
-        success=success(steps[-1].weights, setup, test.images, test.labels)
-        if marking
-        else None,
+        success=success(model, setup, test.images, test.labels) if marking else None,
     )
 
 

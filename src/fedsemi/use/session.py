@@ -24,15 +24,14 @@ from fedsemi.errors import (
     StorageError,
     lacks_memory,
 )
-from fedsemi.messages import Weights
 from fedsemi.report.analysis import Analysis
 from fedsemi.report.bell import Bell
 from fedsemi.report.companion import companion_of, curve_of
 from fedsemi.report.run import read_run
-from fedsemi.runs.checkpoint import Checkpoint
 from fedsemi.runs.folder import RunFolder
 from fedsemi.runs.records import Step
 from fedsemi.runs.stop_signals import StopSignals
+from fedsemi.server.running_mean import delivered
 from fedsemi.simulation.build import Simulation
 from fedsemi.simulation.run import run_simulation
 from fedsemi.use.progress import Progress
@@ -122,7 +121,7 @@ def record_run(
         end = last or folder.start
         if end is None:
             raise ConfigError("the stages have no rounds, so there is nothing to do")
-        weights = _delivered(blueprint, end)
+        weights = delivered(blueprint.experiment, end)
         with one_thread():
             analysis.finish(weights, workers)
         _tell_stop(last, folder, console)
@@ -133,13 +132,6 @@ def record_run(
         if not lacks_memory(error):
             raise
         raise _resumable(OutOfMemory("there is no memory left"), folder) from error
-
-
-def _delivered(blueprint: Blueprint, end: Step | Checkpoint) -> Weights:
-    """Return the model that a run ends with."""
-    mean = blueprint.experiment.evaluation.delivers == "running-mean"
-    # If no round has succeeded there is no mean yet.
-    return (end.running_mean if mean else {}) or end.weights
 
 
 def _tell_stop(last: Step | None, folder: RunFolder, console: Console) -> None:

@@ -17,6 +17,7 @@ from fedsemi.method import Method
 from fedsemi.report.ranks import correlations
 from fedsemi.report.run import Run
 from fedsemi.seeds import seed_of
+from fedsemi.server.running_mean import delivered
 from fedsemi.server.stages import Judge, run_stages
 from fedsemi.simulation.build import Simulation
 from fedsemi.simulation.federation import Federation
@@ -140,7 +141,7 @@ class Valuer:
             *_, last = run_stages(
                 simulation, lambda method, _: self._engine(method, federation), judge
             )
-            return last.weights
+            return delivered(simulation.experiment, last)
         stage = self.simulation.experiment.stages[-1]
         method = self.simulation.method(stage)
         with self._engine(method, federation) as engine:

@@ -11,7 +11,7 @@ from flwr.app import ArrayRecord
 from fedsemi.deployment.coordinator.strategy import MethodStrategy
 from fedsemi.deployment.one_machine.loopback import LoopbackGrid
 from fedsemi.deployment.one_machine.simulate import dealt
-from fedsemi.errors import ProtocolError
+from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.privacy.steps import STEPS
 from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
@@ -110,3 +110,9 @@ def test_a_method_that_asks_a_client_twice_is_refused_with_a_remedy():
         strategy = MethodStrategy(simulation, stage=1, num_sites=3)
         with pytest.raises(ProtocolError, match=r"FS2114 'rscfed' .*fedsemi server"):
             strategy.start(LoopbackGrid(app, 3), strategy.initial_arrays(), 1)
+
+
+def test_a_running_mean_that_nobody_would_keep_is_refused():
+    evaluation = {"running_mean": 0.85, "delivers": "running-mean"}
+    with pytest.raises(ConfigError, match=r"FS4105 .*fedsemi server"):
+        MethodStrategy(tiny(evaluation=evaluation), stage=1, num_sites=3)

@@ -60,6 +60,12 @@ class MethodStrategy(Strategy):
                 "`fedsemi server`, or privacy.noise_multiplier = 0",
                 code="FS6110",
             )
+        if blueprint.experiment.evaluation.delivers != "global":
+            raise ConfigError(
+                "Flower's own loop keeps no running mean; use `fedsemi server`, or "
+                "leave evaluation.delivers out",
+                code="FS4105",
+            )
         self._num_sites = num_sites
         self._roster: Roster | None = None
         self._state: Any = None
