@@ -1,7 +1,8 @@
-"""A running mean of the global model, tested beside it: the same model with less noise.
+"""A running mean of the global model: the same model with less noise.
 
-It changes nothing in training. FixMatch and its heirs report such a mean of the weights
-of all steps; here it is over rounds.
+It is tested beside the global model, or delivered instead of it, and changes nothing
+in training. FixMatch and its heirs report such a mean of the weights of all steps; here
+it is over rounds.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def tests_of(
     setup: Setup,
     images: ImageSet | None,
     delivers: str,
-    threads: int = 1,
+    threads: int,
 ) -> dict[str, Any]:
     """Test all that a state has of models, and return what a record says of it.
 
