@@ -186,6 +186,8 @@ def described(records: Sequence[Record], dataset: str) -> str:
     learner = _selection(record)
     if len({_selection(each) for each in some if _selection(each)}) > 1:
         learner += " where no other is named"
+    elif learner and any(_has_own_way(each) for each in some):
+        learner += " where a method has no way of its own to learn from them"
     labeled = _labeled([each for each in some if _selection(each)] or [record])
     rounds = " + ".join(str(stage["rounds"]) for stage in stages) + " rounds"
     if len(stages) > 1:
@@ -217,13 +219,18 @@ def _labeled(records: Sequence[Record]) -> str:
 
 
 def _selection(record: Record) -> str:
-    """Name the local learner that averaging methods share; others have their own."""
+    """Name the local learner of unlabeled images that averaging methods share."""
     chosen = record["config"]["stages"][-1].get("learner") or {}
     if "selection" not in chosen:
         return ""
     loss = chosen.get("loss", "cross-entropy")
     how = "" if loss == "cross-entropy" else f", {loss} on pseudo-labels too"
     return f"{how}, {chosen['selection']} with a cutoff of {chosen['cutoff']}"
+
+
+def _has_own_way(record: Record) -> bool:
+    """Tell whether a method gave pseudo-labels without the shared local learner."""
+    return bool(record["clients"].get("num_pseudo")) and not _selection(record)
 
 
 def _matters(artifact: Artifact, note: str, shown: Sequence[str]) -> bool:
