@@ -105,6 +105,21 @@ def test_a_method_with_a_learner_of_its_own_has_a_setting_too(tiny: Profile) -> 
         assert first.startswith("ISIC-18: 4,700") and "cutoff" not in first
 
 
+def test_the_shared_learner_is_not_said_of_methods_that_have_a_way_of_their_own(
+    tiny: Profile,
+) -> None:
+    own, shared = setting("isic18", "rscfed"), setting("isic18", "semianagg")
+    apart = "where a method has no way of its own"
+    evidence = evidence_of(tiny, {own: [0.5], shared: [0.5]})
+    first, *_ = remarks(TABLES["table1"], evidence)
+    assert "cutoff" in first and apart not in first
+    for record in evidence.found(own).values():
+        record["clients"]["num_pseudo"] = {"1": [3]}
+        record["clients"]["pseudo_label_accuracy"] = {"1": [1.0]}
+    first, *_ = remarks(TABLES["table1"], evidence)
+    assert apart in first
+
+
 def test_all_labels_that_bound_nothing_are_told_with_the_score_that_decides(
     tiny: Profile,
 ) -> None:
