@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import save_file
+from tests.methods.small import SMALL
 
 from fedsemi.client.wire import check_declared
 from fedsemi.data.client import Client
@@ -18,20 +19,6 @@ from fedsemi.objectives.workbench import Setup
 from fedsemi.server.gate import Gate
 from fedsemi.state import ServerState
 
-SMALL: dict[str, dict[str, Any]] = {
-    "cbafed": {"labeled_epochs": 1},
-    "fedirm": {"unlabeled_after": 0},
-    "semifl": {"cutoff": 0.3},
-    "fedmatch": {"cutoff": 0.3},
-    "fedbarlow": {"projector_width": 4},
-    "orchestra": {
-        "projector_width": 4,
-        "global_centroids": 4,
-        "local_centroids": 2,
-        "memory_size": 4,
-        "server_steps": 2,
-    },
-}
 OWN_LOSS = {
     "ssil-cdm": "both heads have their own loss",
     "fedrod": "always balanced",

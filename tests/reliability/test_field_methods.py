@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.methods.small import SMALL
 
 import fedsemi
 from fedsemi.config.experiment import make_experiment
@@ -41,24 +42,6 @@ PLAIN = (
     "cbafed-warmup",
 )
 """Made for the card LC."""
-SMALL: dict[str, dict[str, Any]] = {
-    "feddb": {"cutoff": 0.3, "shares": "exact"},
-    "sage": {"cutoff": 0.3},
-    "fl2": {"cutoff": 0.3},
-    "semifl": {"cutoff": 0.3},
-    "fedmatch": {"cutoff": 0.3, "helper_interval": 1},
-    "twin-sight": {"cutoff": 0.3, "projector_width": 4},
-    "fedbarlow": {"projector_width": 4},
-    "orchestra": {
-        "projector_width": 4,
-        "global_centroids": 4,
-        "local_centroids": 2,
-        "memory_size": 4,
-        "server_steps": 2,
-    },
-}
-"""So that a fresh model is sure of something, helpers are sent at once, and parts that
-travel beside the model are small."""
 STATIC = "semifl-static"
 
 
