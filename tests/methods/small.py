@@ -7,7 +7,7 @@ from typing import Any
 SMALL: dict[str, dict[str, Any]] = {
     "cbafed": {"labeled_epochs": 1},
     "fedirm": {"unlabeled_after": 0},
-    "feddb": {"cutoff": 0.3, "shares": "exact"},
+    "feddb": {"cutoff": 0.3},
     "sage": {"cutoff": 0.3},
     "fl2": {"cutoff": 0.3},
     "semifl": {"cutoff": 0.3},

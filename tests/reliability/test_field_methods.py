@@ -42,6 +42,8 @@ PLAIN = (
     "cbafed-warmup",
 )
 """Made for the card LC."""
+EXACT = {"feddb": {"shares": "exact"}}
+"""The exact minimizer: the hundred steps of the released code take their time."""
 STATIC = "semifl-static"
 
 
@@ -57,7 +59,7 @@ class Case:
     def content(self, rounds: int) -> dict[str, Any]:
         static = {"batch_norm": "static"} if self.name == STATIC else {}
         name = self.name.removesuffix("-static")
-        settings = SMALL.get(name, {}) | static
+        settings = SMALL.get(name, {}) | EXACT.get(name, {}) | static
         few = {"labels_per_class": self.per_class} if self.card in ("LAC", "LS") else {}
         # Two with labels, so that one of them may be spoiled where nobody else learns.
         labeled = {"labeled_clients": 2} if self.card == "LC" else {}
