@@ -31,6 +31,14 @@ ENCODER |= {"q1-cifar100-lt": "CIFAR-100-LT"}
 
 README, RESULTS = "README.md", "docs/results.md"
 HELPED = "Uniform − labels only"
+TURNS_ON_THE_ENCODER = {
+    "SemiFL − uniform, CIFAR-100": (OPEN, BELOW),
+    "SemiFL − uniform, ISIC-18": (BELOW, OPEN),
+}
+TURNS_ON_SVHN = {
+    "SemiFL − uniform, SVHN": (BELOW, OPEN),
+    "SemiFL − labels only, five epochs, SVHN": (OPEN, ABOVE),
+}
 CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
     # page, what it says, the question, and findings by global model and running mean
     (
@@ -120,19 +128,13 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
         "below them by the running mean, on ISIC-18 by the model of the last rounds, "
         "and not told apart from them by the other score",
         "q9",
-        {
-            "SemiFL − uniform, CIFAR-100": (OPEN, BELOW),
-            "SemiFL − uniform, ISIC-18": (BELOW, OPEN),
-        },
+        TURNS_ON_THE_ENCODER,
     ),
     (
         README,
         "on the encoder it brings nothing over equal shares",
         "q9",
-        {
-            "SemiFL − uniform, CIFAR-100": (OPEN, BELOW),
-            "SemiFL − uniform, ISIC-18": (BELOW, OPEN),
-        },
+        TURNS_ON_THE_ENCODER,
     ),
     (
         RESULTS,
@@ -141,21 +143,14 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
         "the last rounds, which there is the labeled site's own with all of its noise, "
         "it is well below them",
         "q9",
-        {
-            "SemiFL − uniform, SVHN": (BELOW, OPEN),
-            "SemiFL − labels only, five epochs, SVHN": (OPEN, ABOVE),
-            "SemiFL − labels only, five epochs, MNIST": BY_BOTH,
-        },
+        TURNS_ON_SVHN | {"SemiFL − labels only, five epochs, MNIST": BY_BOTH},
     ),
     (
         README,
         "on SVHN it is ahead of labels alone, by the running mean, and not of equal "
         "shares",
         "q9",
-        {
-            "SemiFL − uniform, SVHN": (BELOW, OPEN),
-            "SemiFL − labels only, five epochs, SVHN": (OPEN, ABOVE),
-        },
+        TURNS_ON_SVHN,
     ),
     (
         RESULTS,
