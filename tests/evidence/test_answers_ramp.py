@@ -36,10 +36,8 @@ def test_the_falling_share_decides_and_the_rising_one_stands_beside_it(
     assert rows["Falling labeled share − 0.3, MNIST"][2].startswith("+5.00 (")
     assert "Rising labeled share − 0.7, MNIST" not in rows  # 0.7 was not run
     assert rows["Falling labeled share − 0.5, MNIST"][1] == "2 of 10 seeds so far"
-    assert [effect.what for effect in found.deciding] == [
-        "Falling labeled share − 0.5, ISIC-18",
-        "Falling labeled share − 0.5, MNIST",
-    ]
+    assert [part.told.split()[0] for part in found.parts] == ["ISIC-18", "MNIST"]
+    assert found.parts[1].told.startswith("MNIST +3.00 (")  # the falling share's
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,9 @@ from tests.evidence.by_hand import answer, evidence_of, mnist
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.questions import MAIN
+from fedsemi.evidence.short import Part
+
+ARMS = ("uniform", "semianagg")
 
 
 def test_the_map_has_its_cells_by_holders_and_labels(medium: Profile) -> None:
@@ -22,6 +25,17 @@ def test_the_map_has_its_cells_by_holders_and_labels(medium: Profile) -> None:
     assert plot["cells"][1] == [None] * 5
     assert "running mean" in running["title"]
     assert found.text[-1] == "2 of 15 cells were run."
+    assert found.parts[-1] == Part("Map", "yes in 0, no in 0, open in 15 of 15 cells")
+
+
+def test_a_cell_with_all_seeds_says_yes_or_no(medium: Profile) -> None:
+    four = dict(MAIN) | {"rare.holders": 4}
+    scores = mnist(uniform=[0.8] * 10, semianagg=[0.83, 0.84] * 5)
+    scores |= {setting("mnist", arm, **four): [0.8] * 10 for arm in ARMS}
+    one, two, half, counted = answer("q3", evidence_of(medium, scores)).parts
+    assert [one.word, two.word, half.word] == ["Yes", "Open", "No"]
+    assert one.told.startswith("half of the digits at 1 of nine sites +3.50 (")
+    assert counted.told == "yes in 1, no in 1, open in 13 of 15 cells"
 
 
 def test_the_main_cells_say_how_many_seeds_they_still_take(medium: Profile) -> None:

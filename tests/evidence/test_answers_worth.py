@@ -6,6 +6,7 @@ from tests.evidence.by_hand import Scores, answer, evidence_of
 
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.questions import QUESTIONS
+from fedsemi.evidence.short import OPEN, YES
 
 
 def test_worth_is_a_rank_correlation_over_sites_in_each_seed(medium: Profile) -> None:
@@ -21,6 +22,21 @@ def test_worth_is_a_rank_correlation_over_sites_in_each_seed(medium: Profile) ->
     assert found.rows == (
         ("1", "+1.00", "+1.00", "0.100 (1)", "+10.00 (1)", "+10.00 (1)"),
     )
+    assert [part.word for part in found.parts] == [OPEN, OPEN]  # one seed of five
+
+
+def test_the_lonely_site_and_the_order_of_all_are_told_apart(medium: Profile) -> None:
+    whole, lonely, *rest = QUESTIONS["q5"].settings
+    # Without the lonely site most is lost; of the others, in every second seed, the
+    # first ones and in every other the last ones.
+    scores: Scores = {whole: [0.80] * 6, lonely: [0.50] * 6}
+    scores |= {
+        each: [0.7 + (i if seed % 2 else -i) / 100 for seed in range(6)]
+        for i, each in enumerate(rest)
+    }
+    found = answer("q5", evidence_of(medium, scores))
+    assert [part.word for part in found.parts] == [YES, OPEN]
+    assert found.parts[0].told.endswith("first in both in 6 of 6 seeds")
 
 
 def test_a_seed_without_one_of_its_nine_runs_does_not_count(medium: Profile) -> None:

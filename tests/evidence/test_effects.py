@@ -51,16 +51,6 @@ def test_a_lead_that_the_other_score_does_not_share_says_so(
     assert "3 seeds), decided, above zero; by the running mean" in found.sentence
 
 
-def test_a_line_has_both_scores_and_the_seeds() -> None:
-    tests = {"accuracy": TEST, "running_mean.accuracy": paired([1.0], [0.0])}
-    found = Effect("a − b", tests, planned=5)
-    rest = "running mean +1.00; 3 of 5 seeds so far"
-    assert found.brief == f"a − b: +2.00 (−0.48 to +4.48); {rest}"
-    # Where the running mean decides, the global model is told second.
-    other = Effect("a − b", tests, planned=1, by="running_mean.accuracy")
-    assert other.brief == "a − b: +1.00; global model +2.00 (−0.48 to +4.48); 1 seed"
-
-
 def test_a_tie_is_a_tie_whatever_the_other_score_says() -> None:
     tests = {"accuracy": TEST, "running_mean.accuracy": paired([-1, -1.1], [0, 0])}
     assert Effect("a − b", tests, planned=3).finding == "undecided"

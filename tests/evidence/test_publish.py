@@ -55,16 +55,16 @@ def test_only_marked_parts_of_a_text_are_written() -> None:
     text = "before\n<!-- results: short -->\nformer\n<!-- end of results -->\nafter\n"
     parts = parts_of(evidence, evidence)
     made = fill(text, parts)
-    assert made.startswith("before\n<!-- results: short -->\n| question | difference")
+    assert made.startswith("before\n<!-- results: short -->\n| question | answer |")
     assert made.endswith("\n<!-- end of results -->\nafter\n") and "former" not in made
     assert fill(made, parts) == made
 
 
-def test_a_verdict_stands_above_the_differences_that_make_it() -> None:
+def test_a_verdict_stands_below_the_differences_that_make_it() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
-    question = f"| {QUESTIONS['q6-confirm'].title} |"
+    question = f"| Q6, confirm: {QUESTIONS['q6-confirm'].title} |"
     (row,) = [line for line in readme.splitlines() if line.startswith(question)]
-    assert row.startswith(f"{question} – | – | – | – | not recommended")
+    assert row.index("**Open:**") < row.index("**So:** not recommended, because of")
 
 
 def test_a_part_that_nobody_knows_is_refused() -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import fedsemi
 from fedsemi.evidence.answers import answer_of
+from fedsemi.evidence.answers_weights import PLACES
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.layout import BOUNDS
@@ -22,6 +23,7 @@ from fedsemi.evidence.profiles import read_profile
 from fedsemi.evidence.questions import MAIN
 from fedsemi.evidence.records import read_records
 from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.short import NO, YES
 
 ROOT = Path(fedsemi.__file__).parents[2]
 ABOVE, OPEN, BELOW, NOTHING = "above zero", "open", "below zero", "within half a point"
@@ -30,15 +32,8 @@ ENCODER = {"q1-isic18": "ISIC-18", "q1-cifar100": "CIFAR-100"}
 ENCODER |= {"q1-cifar100-lt": "CIFAR-100-LT"}
 
 README, RESULTS = "README.md", "docs/results.md"
+NO_RULE = "No other rule that was tried is recommended instead of Eq. 4"
 HELPED = "Uniform − labels only"
-TURNS_ON_THE_ENCODER = {
-    "SemiFL − uniform, CIFAR-100": (OPEN, BELOW),
-    "SemiFL − uniform, ISIC-18": (BELOW, OPEN),
-}
-TURNS_ON_SVHN = {
-    "SemiFL − uniform, SVHN": (BELOW, OPEN),
-    "SemiFL − labels only, five epochs, SVHN": (OPEN, ABOVE),
-}
 CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
     # page, what it says, the question, and findings by global model and running mean
     (
@@ -128,13 +123,10 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
         "below them by the running mean, on ISIC-18 by the model of the last rounds, "
         "and not told apart from them by the other score",
         "q9",
-        TURNS_ON_THE_ENCODER,
-    ),
-    (
-        README,
-        "on the encoder it brings nothing over equal shares",
-        "q9",
-        TURNS_ON_THE_ENCODER,
+        {
+            "SemiFL − uniform, CIFAR-100": (OPEN, BELOW),
+            "SemiFL − uniform, ISIC-18": (BELOW, OPEN),
+        },
     ),
     (
         RESULTS,
@@ -143,14 +135,11 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
         "the last rounds, which there is the labeled site's own with all of its noise, "
         "it is well below them",
         "q9",
-        TURNS_ON_SVHN | {"SemiFL − labels only, five epochs, MNIST": BY_BOTH},
-    ),
-    (
-        README,
-        "on SVHN it is ahead of labels alone, by the running mean, and not of equal "
-        "shares",
-        "q9",
-        TURNS_ON_SVHN,
+        {
+            "SemiFL − uniform, SVHN": (BELOW, OPEN),
+            "SemiFL − labels only, five epochs, SVHN": (OPEN, ABOVE),
+            "SemiFL − labels only, five epochs, MNIST": BY_BOTH,
+        },
     ),
     (
         RESULTS,
@@ -245,10 +234,28 @@ def test_turns_lead_by_more_than_weights_do() -> None:
         assert turns.low > weights.high
 
 
-def test_turns_are_not_recommended() -> None:
-    assert said_on(RESULTS, "by what was written down before it is not recommended")
-    answer = answer_of("q9", evidence())
+@pytest.mark.parametrize(
+    ("page", "words", "question"),
+    [
+        (RESULTS, "by what was written down before it is not recommended", "q9"),
+        (RESULTS, NO_RULE, "q6-confirm"),
+        (README, NO_RULE, "q6-confirm"),
+    ],
+)
+def test_what_is_not_recommended_is_not(page: str, words: str, question: str) -> None:
+    assert said_on(page, words)
+    answer = answer_of(question, evidence())
     assert answer is not None and answer.finding.startswith("not recommended")
+
+
+def test_eq_4_beats_equal_shares_only_where_few_sites_hold_a_class() -> None:
+    assert said_on(RESULTS, "beats equal shares only where few sites hold a class")
+    places = [answer_of(name, evidence()) for name in PLACES]
+    told = [part for each in places if each is not None for part in each.parts]
+    assert len(told) == len(PLACES) and YES not in {part.word for part in told}
+    few = answer_of("q3", evidence())
+    assert few is not None
+    assert [part.word for part in few.parts[:3]] == [YES, YES, NO]
 
 
 def test_on_the_encoder_all_weights_are_the_same_within_half_a_point() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedsemi.evidence.effects import HEAD, Effect, interval_plot, rows_of, said_of
+from fedsemi.evidence.short import Part, parts_of
 
 _IN_WORDS = 2
 """Most effects that are told in sentences."""
@@ -27,10 +28,8 @@ class Answer:
     rows: tuple[tuple[str, ...], ...]
     note: str
     plots: tuple[dict[str, Any], ...] = ()
-    deciding: tuple[Effect, ...] = ()
-    """The differences by which it is answered, if it is by differences."""
-    judged: bool = False
-    """Whether the finding is more than what each of these says."""
+    parts: tuple[Part, ...] = ()
+    """Where it is yes, where no, and where it is open; none if it asks how much."""
 
 
 def of_effects(
@@ -64,5 +63,5 @@ def of_effects(
         rows_of(effects),
         said_of(effects),
         tuple(interval_plot([each for each in effects if not each.bound], title)),
-        tuple(deciding.values()),
+        parts_of(deciding),
     )

@@ -12,6 +12,7 @@ from fedsemi.evidence.effects import HEAD, WORTH, Effect, effect_of
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import CHOOSING, CHOSEN, QUESTIONS
 from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.short import SO, Part
 from fedsemi.evidence.verdict import verdict_of
 
 _SEEDS = {"mnist": 10, "svhn": 5, "isic18": 5}
@@ -42,7 +43,8 @@ def confirmed(evidence: Evidence) -> Answer:
         f"by more than {WORTH} points neither on SVHN nor on ISIC-18."
     )
     verdict = verdict_of(gains, losses)
-    return replace(found, finding=verdict, text=(told,), judged=True)
+    parts = (*found.parts, Part(SO, verdict))
+    return replace(found, finding=verdict, text=(told,), parts=parts)
 
 
 def _elsewhere(evidence: Evidence, dataset: str, other: str) -> Effect:

@@ -55,7 +55,6 @@ def dose(evidence: Evidence) -> Answer:
             *_curves(evidence, places),
             *interval_plot(every, "Against equal shares"),
         ),
-        tuple(ran.values()),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from fedsemi.evidence.answer import Answer, of_effects
@@ -13,6 +14,7 @@ from fedsemi.evidence.effects import SCORES, Effect, measured
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN
 from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.short import parts_of
 from fedsemi.evidence.stats import Paired, paired
 
 PLACES: dict[str, tuple[Mapping[str, object], int]] = {
@@ -24,7 +26,7 @@ PLACES: dict[str, tuple[Mapping[str, object], int]] = {
 
 def by_held_out(evidence: Evidence) -> Answer:
     """Compare the share that held-out labels choose in each seed with one half."""
-    effects, beside, said = {}, [], []
+    effects, beside, costs, said = {}, [], {}, []
     for dataset, (partition, planned) in PLACES.items():
         places = {
             share: setting(dataset, f"held-out-share-{share}", **partition)
@@ -37,17 +39,19 @@ def by_held_out(evidence: Evidence) -> Answer:
         name = titled(dataset)
         compared = partial(_effect, evidence, chosen, planned)
         effects[name] = compared(f"Chosen labeled share − 0.5, {name}", places, places)
+        cost = compared(f"Chosen share − 0.5 with all labels, {name}", places, whole)
+        costs[f"{name}, less one half with all labels"] = cost
         beside += [
             compared(
                 f"Chosen share, then all labels − 0.5 with all labels, {name}",
                 whole,
                 whole,
             ),
-            compared(f"Chosen share − 0.5 with all labels, {name}", places, whole),
+            cost,
         ]
         if chosen:
             said.append(_often(name, chosen))
-    return of_effects(
+    found = of_effects(
         "q4-held-out",
         "Can the labeled share be set by labels held out at the labeled site?",
         effects,
@@ -55,6 +59,7 @@ def by_held_out(evidence: Evidence) -> Answer:
         "Labeled share chosen by held-out labels − 0.5",
         [*said, "On ISIC-18 points are of balanced accuracy."],
     )
+    return replace(found, parts=(*found.parts, *parts_of(costs)))
 
 
 def _chosen(

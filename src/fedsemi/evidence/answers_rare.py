@@ -19,6 +19,7 @@ from fedsemi.evidence.effects import (
 from fedsemi.evidence.questions import HOLDERS, LABELS, MAIN
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import moved_sentence
+from fedsemi.evidence.short import NO, OPEN, YES, Part, part_of, parts_of
 
 _SEEDS = 10
 _COLUMNS: dict[str, dict[str, Any]] = {
@@ -51,7 +52,7 @@ def when(evidence: Evidence) -> Answer:
         f"{said_of(list(found.values()))} Intervals of 95 %; n is the number of seeds, "
         f"{_SEEDS} are planned.",
         tuple(_heat_maps(found)) if ran else (),
-        tuple(_main_column(found)),
+        _parts(found),
     )
 
 
@@ -75,6 +76,18 @@ def _count(effects: list[Effect]) -> str:
     counts = {name: findings.count(name) for name in dict.fromkeys(findings)}
     words = [f"{n} cell{'s' if n > 1 else ''} {name}" for name, n in counts.items()]
     return "; ".join(words)
+
+
+def _parts(found: Map) -> tuple[Part, ...]:
+    """Tell the main column, and count the map."""
+    column = {
+        f"half of the digits at {holders} of nine sites": found[holders, _MAIN_COLUMN]
+        for holders in HOLDERS
+    }
+    words = [part_of(each.what, each).word for each in found.values()]
+    counts = [f"{word.lower()} in {words.count(word)}" for word in (YES, NO, OPEN)]
+    told = f"{', '.join(counts)} of {len(found)} cells"
+    return (*parts_of(column), Part("Map", told))
 
 
 def _main_column(found: Map) -> list[Effect]:

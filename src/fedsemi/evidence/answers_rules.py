@@ -47,6 +47,7 @@ def rules(evidence: Evidence) -> Answer:
         text=(_choice(evidence),),
         head=HEAD[:_NUMBERS],
         rows=tuple(row[:_NUMBERS] for row in found.rows),
+        parts=(),
     )
 
 

@@ -20,6 +20,7 @@ from fedsemi.evidence.effects import (
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN
 from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.short import OPEN, Part, part_of
 from fedsemi.evidence.stats import Paired, paired
 
 _ARMS = ("uniform-share-70", "uniform-share-30", "uniform-share-15")
@@ -34,8 +35,7 @@ _PLACES: dict[str, tuple[Mapping[str, Any], int]] = {
 def labeled_share(evidence: Evidence) -> Answer:
     """Q4: other labeled shares, against the weights."""
     every: list[Effect] = []
-    shares_only: list[Effect] = []
-    said, findings = [], []
+    said, findings, parts = [], [], []
     for dataset, (partition, planned) in _PLACES.items():
         name = titled(dataset)
         base, weights, *others = (
@@ -47,10 +47,10 @@ def labeled_share(evidence: Evidence) -> Answer:
             for other in others
         }
         what = f"SemiAnAgg − uniform, {name}"
-        shares_only += shares.values()
         every += [*shares.values(), effect_of(evidence, what, weights, base, planned)]
-        text, found = _against_weights(evidence, shares, weights, base)
+        text, found, part = _against_weights(evidence, shares, weights, base)
         said.append(text)
+        parts.append(part)
         findings.append(f"{name}: {found}")
     return Answer(
         "q4",
@@ -64,7 +64,7 @@ def labeled_share(evidence: Evidence) -> Answer:
         "could have been the largest (Bonferroni). On ISIC-18 points are of balanced "
         "accuracy.",
         tuple(interval_plot(every, "Labeled shares and weights")),
-        tuple(shares_only),
+        tuple(parts),
     )
 
 
@@ -77,18 +77,19 @@ def _against_weights(
     shares: Mapping[Setting, Effect],
     weights: Setting,
     base: Setting,
-) -> tuple[str, str]:
+) -> tuple[str, str, Part]:
     """Say whether the share that changes most changes more than the weights do."""
+    name = titled(base.dataset)
+    none = "not run", Part(OPEN, f"{name} not run")
     ran = {s: e.test for s, e in shares.items() if e.test is not None}
     if not ran:
-        name = titled(base.dataset)
-        return f"{name}: no other labeled share was run yet.", "not run"
+        return f"{name}: no other labeled share was run yet.", *none
     most = max(ran, key=lambda each: abs(ran[each].mean))
     effect = shares[most]
     # Any of the shares, in either direction, could have been the largest.
     test = _sizes(evidence, most, weights, base, chances=2 * len(ran))
     if test is None:
-        return f"{effect.sentence} SemiAnAgg has no run beside it.", "not run"
+        return f"{effect.sentence} SemiAnAgg has no run beside it.", *none
     larger = Effect("", {"accuracy": test}, effect.planned)
     ends = "" if test.low is None else f"95 % interval {interval(test)}, "
     relation = "larger" if test.mean >= 0 else "smaller"
@@ -99,7 +100,7 @@ def _against_weights(
         f"{abs(test.mean):.2f} points {relation} in size than SemiAnAgg − uniform "
         f"({ends}{larger.progress}): {finding}."
     )
-    return text, finding
+    return text, finding, part_of(f"{name}, the largest change in size", larger)
 
 
 def _sizes(

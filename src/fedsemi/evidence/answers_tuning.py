@@ -13,6 +13,7 @@ from fedsemi.evidence.effects import SCORES, Effect, effect_of, said_of, short
 from fedsemi.evidence.layout import SHORT, titled
 from fedsemi.evidence.questions import CHOOSING, TUNED
 from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.short import parts_of
 
 _HEAD = (
     "data set",
@@ -60,6 +61,11 @@ class _Tried:
         return self.leads[self.judged]
 
     @property
+    def called(self) -> str:
+        """The arm that speaks for the method, and where."""
+        return f"{ARMS[self.judged].title}, {titled(self.dataset)}"
+
+    @property
     def rows(self) -> list[tuple[str, ...]]:
         """Write a row for each setting."""
         return [
@@ -99,7 +105,7 @@ def tuned(evidence: Evidence) -> Answer:
         "from. They are chosen by the highest score in the profile choosing, with "
         "other seeds; in medium the chosen one is judged, beside the published one if "
         f"it is another. {said_of(leads)}",
-        deciding=tuple(each.lead for each in every),
+        parts=parts_of({each.called: each.lead for each in every}),
     )
 
 

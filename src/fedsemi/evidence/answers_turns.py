@@ -11,6 +11,7 @@ from fedsemi.evidence.gaps import gap_said
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN, QUESTIONS
 from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.short import SO, Part
 from fedsemi.evidence.verdict import verdict_of
 
 _SEEDS = {"svhn": 5, "mnist": 10, "isic18": 5, "cifar100": 5}
@@ -42,7 +43,9 @@ def by_turns(evidence: Evidence) -> Answer:
         "On ISIC-18 points are of balanced accuracy.",
     )
     text = tuple(each for each in told if each)
-    return replace(found, finding=verdict_of(gains, []), text=text, judged=True)
+    verdict = verdict_of(gains, [])
+    parts = (*found.parts, Part(SO, verdict))
+    return replace(found, finding=verdict, text=text, parts=parts)
 
 
 def _setting(dataset: str, arm: str) -> Setting:

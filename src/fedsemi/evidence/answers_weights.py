@@ -13,6 +13,7 @@ from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN, QUESTIONS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import moved_sentence
+from fedsemi.evidence.short import parts_of
 
 PLACES = {
     "q1": "svhn",
@@ -42,7 +43,7 @@ def beats_uniform(name: str, evidence: Evidence) -> Answer:
     asked, dataset = QUESTIONS[name], PLACES[name]
     ours, unit = setting(dataset, "semianagg"), measure_of(dataset).replace("_", " ")
     first, *more = _against(evidence, ours, list(_SHORT), _SEEDS)
-    return of_effects(
+    found = of_effects(
         name,
         asked.title,
         {
@@ -53,6 +54,7 @@ def beats_uniform(name: str, evidence: Evidence) -> Answer:
         f"SemiAnAgg − others on {titled(dataset)}, in points of {unit}",
         [*_setting(evidence, ours), f"Points are of {unit}."],
     )
+    return replace(found, parts=parts_of({titled(dataset): first}))
 
 
 def diversity_beside_presence(evidence: Evidence) -> Answer:

@@ -8,11 +8,12 @@ import numpy as np
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.catalogue import Setting
-from fedsemi.evidence.effects import SCORES, ends, interval, preliminary, signed
+from fedsemi.evidence.effects import SCORES, ends, interval, preliminary, short, signed
 from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import lonely_site
+from fedsemi.evidence.short import NO, OPEN, YES, Part
 from fedsemi.evidence.stats import Paired, paired
 from fedsemi.report.ranks import spearman
 
@@ -69,7 +70,21 @@ def worth(evidence: Evidence) -> Answer:
         "difference of two runs. What an answer is worth at the end of training, by "
         "Shapley values too, is in docs/seeing.md.",
         tuple(_plot(tests, every)) if seeds else (),
+        _parts(main, first, both == len(seeds)),
     )
+
+
+def _parts(test: Paired | None, first: str, always: bool) -> tuple[Part, ...]:
+    """Tell the lonely site and the order of all sites apart."""
+    if test is None:
+        return (Part(OPEN, "not run"),)
+    words = {"decided, above zero": YES, "decided, below zero": NO}
+    order = Part(
+        words.get(_finding(test), OPEN),
+        f"rank correlation over all sites {short(test)}",
+    )
+    lonely = OPEN if test.n < _SEEDS else YES if always else NO
+    return Part(lonely, first), order
 
 
 def _worth(

@@ -64,12 +64,17 @@ class Effect:
 
         A lead that the other score does not share says so.
         """
-        found, (name, second) = self._found, self._second
+        return f"{self._found}, {self.beside}" if self.beside else self._found
+
+    @property
+    def beside(self) -> str:
+        """Say of a lead that the other score does not share it; else nothing."""
+        name, second = self._second
         if self.test is None or second is None or not _side(self.test):
-            return found
+            return ""
         if _side(second) == -_side(self.test):
-            return f"{found}, the opposite by the {name}"
-        return found if _side(second) else f"{found}, not by the {name}"
+            return f"the opposite by the {name}"
+        return "" if _side(second) else f"not by the {name}"
 
     @property
     def _found(self) -> str:
@@ -106,14 +111,6 @@ class Effect:
             f"interval within ±{WORTH} points takes about {needed} seeds, "
             f"{needed - self.seeds} more{rough}."
         )
-
-    @property
-    def brief(self) -> str:
-        """Write what it is, both scores and the number of seeds in a line."""
-        assert self.test is not None, f"{self.what} was not run"
-        name, second = self._second
-        other = "" if second is None else f"; {name} {short(second)}"
-        return f"{self.what}: {short(self.test)}{other}; {self.progress}"
 
     @property
     def row(self) -> tuple[str, ...]:

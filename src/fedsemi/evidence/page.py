@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from fedsemi.evidence.captions import about, caption_of, remarks
 from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.helping import sentences
 from fedsemi.evidence.layout import Entry, Grid, Panel, grid_of
+from fedsemi.evidence.overview import NOTE, overview
 from fedsemi.evidence.plots import plots_of
 from fedsemi.evidence.render import TEST_HEAD, line_table, name_of, paired_rows
 from fedsemi.evidence.results import Evidence
@@ -40,8 +42,11 @@ def evidence_page(artifacts: Sequence[Artifact], evidence: Evidence) -> str:
     sections = [each for each in sections if _SHOWN & {k for k, v in each.items() if v}]
     there = {each["name"] for each in sections}
     missing = [name_of(each) for each in shown if name_of(each) not in there]
+    answers = [each for each in found.values() if each is not None]
     view = {
         "title": title,
+        "overview": [asdict(line) for line in overview(answers)],
+        "overview_note": NOTE,
         "about": about(evidence, artifacts).replace("`", ""),
         "answers": [
             _answer(each, grid_of(artifact, evidence), evidence)
@@ -60,7 +65,6 @@ def _answer(answer: Answer, grid: Grid, evidence: Evidence) -> View:
         "name": name_of(answer),
         "question": answer.question,
         "finding": answer.finding,
-        "brief": [each.brief for each in answer.deciding if each.test is not None],
         "text": " ".join(answer.text),
         "head": answer.head,
         "rows": answer.rows,

@@ -8,7 +8,7 @@ written by this module, everything else by hand.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -22,10 +22,11 @@ from fedsemi.evidence.benchmark_output import write_benchmarks
 from fedsemi.evidence.benchmark_table import as_markdown
 from fedsemi.evidence.captions import caption_of, remarks
 from fedsemi.evidence.catalogue import Setting
-from fedsemi.evidence.effects import SCORES, rows_of
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.layout import grid_of
 from fedsemi.evidence.output import write_all
+from fedsemi.evidence.overview import as_markdown as overview_markdown
+from fedsemi.evidence.overview import overview
 from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.questions import CHOOSING, QUESTIONS
 from fedsemi.evidence.rank_plot import rank_plot
@@ -44,8 +45,6 @@ PROFILE = "medium"
 PAGES = ("README.md", "docs/protocol.md", "docs/results.md", "docs/seeing.md")
 FIELD = "docs/benchmark.md"
 """The page of the field: benchmarks under cards, and audits of weights."""
-_NOT_IN_SHORT = ("q3-dose", "q4-held-out", "q4-ramp", "q6")
-"""Parts of a question that its one line leaves out, and what only chooses."""
 _CHOICES = ("q6", "q7")
 """What is answered with the seeds that are for choosing."""
 _BLOCK = re.compile(
@@ -134,25 +133,8 @@ def _answered(evidence: Evidence) -> list[Answer]:
 
 
 def _short(evidence: Evidence) -> str:
-    """Answer each question by the differences that decide it."""
-    head = ("question", "difference in points", "seeds", *SCORES.values(), "finding")
-    rows = [
-        (each.question if first else "", *cells[:5])
-        for each in _answered(evidence)
-        if each.name not in _NOT_IN_SHORT
-        for first, cells in _deciding(each)
-    ]
-    return markdown_table(head, rows)
-
-
-def _deciding(answer: Answer) -> Iterator[tuple[bool, tuple[str, ...]]]:
-    """Yield the rows of the differences that decide, and whether one is the first."""
-    verdict = ("–", "–", "–", "–", answer.finding)
-    rows = rows_of(answer.deciding)
-    if not rows or answer.judged:
-        rows = (verdict, *rows)
-    for number, cells in enumerate(rows):
-        yield number == 0, cells
+    """Answer each question in a line."""
+    return overview_markdown(overview(_answered(evidence)))
 
 
 def _long(evidence: Evidence) -> str:

@@ -101,14 +101,15 @@ const view = JSON.parse(document.getElementById("data").textContent);
 document.querySelector("h1").textContent = view.title;
 document.getElementById("subtitle").textContent = view.about;
 
-// All findings on one screen; each leads to its question.
-function overviewOf(answers) {
-  const lines = answers.map((a, i) => el("tr", {}, el("th", { scope: "row" }, el("a", { href: `#q${i}` }, a.name)), el("td", {}, a.question), el("td", notRun(a) ? { class: "open" } : {}, a.finding, ...a.brief.map((line) => el("p", { class: "soft" }, line)))));
-  return el("table", { class: "overview" }, el("tbody", {}, ...lines));
+// All questions on one screen, each with its short answer; each leads to its section.
+function overviewOf(lines, answers) {
+  const toSection = (name) => el("a", { href: `#q${answers.findIndex((a) => a.name === name)}` }, name);
+  const told = ([word, text]) => el("p", {}, el("b", { class: word.toLowerCase() }, word), ` ${text}`);
+  return el("table", { class: "overview" }, el("tbody", {}, ...lines.map((line) => el("tr", {}, el("th", { scope: "row" }, toSection(line.name)), el("td", {}, line.question), el("td", {}, ...line.answer.map(told))))));
 }
 
 const parts = [
-  ["Questions", view.answers.length ? [overviewOf(view.answers), ...view.answers.map(questionOf)] : [], view.answers.map((a, i) => [`q${i}`, a.name])],
+  ["Questions", view.answers.length ? [el("p", { class: "note" }, view.overview_note), overviewOf(view.overview, view.answers), ...view.answers.map(questionOf)] : [], view.answers.map((a, i) => [`q${i}`, a.name])],
   ["Tables", view.tables.map(artifactOf), view.tables.map((t) => [t.id, t.name])],
   ["Figures", view.figures.map(artifactOf), view.figures.map((f) => [f.id, f.name])],
 ].filter(([, nodes]) => nodes.length);

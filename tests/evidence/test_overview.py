@@ -1,0 +1,57 @@
+"""All questions on one screen: a line each, however many places it is asked at."""
+
+from __future__ import annotations
+
+from fedsemi.evidence.answer import Answer
+from fedsemi.evidence.answers import answer_of
+from fedsemi.evidence.overview import NOTE, as_markdown, overview
+from fedsemi.evidence.profiles import read_profile
+from fedsemi.evidence.questions import QUESTIONS
+from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.short import NO, OPEN, YES, Part
+
+
+def asked(name: str, *parts: Part) -> Answer:
+    """Make an answer of these parts."""
+    return Answer(name, f"What of {name}?", "", (), (), (), "", parts=parts)
+
+
+def test_a_question_that_is_asked_at_several_places_has_one_line() -> None:
+    first = asked("q1", Part(OPEN, "SVHN"))
+    again = asked("q1-isic18", Part(NO, "ISIC-18"))
+    other = asked("q2", Part(YES, "MNIST"))
+    lines = overview([first, again, other])
+    assert [(line.name, line.question) for line in lines] == [
+        ("Q1", "What of q1?"),
+        ("Q2", "What of q2?"),
+    ]
+    assert lines[0].answer == ((NO, "ISIC-18"), (OPEN, "SVHN"))
+
+
+def test_what_asks_how_much_has_no_line() -> None:
+    assert overview([asked("q3-dose")]) == []
+
+
+def test_a_table_has_a_row_for_each_question_and_says_what_its_numbers_are() -> None:
+    table = as_markdown(overview([asked("q2", Part(YES, "a"), Part(OPEN, "b"))]))
+    assert "| Q2: What of q2? | **Yes:** a<br>**Open:** b |" in table
+    assert table.endswith(NOTE)
+
+
+def test_every_question_that_was_not_run_is_open() -> None:
+    nothing = Evidence(read_profile("medium"), 1, {})
+    answers = [answer_of(name, nothing) for name in QUESTIONS]
+    lines = overview([each for each in answers if each is not None])
+    assert [line.name for line in lines] == [
+        "Q1",
+        "Q2",
+        "Q3",
+        "Q4",
+        "Q4, held-out",
+        "Q4, ramp",
+        "Q5",
+        "Q6, confirm",
+        "Q8",
+        "Q9",
+    ]
+    assert not {YES, NO} & {word for line in lines for word, _ in line.answer}

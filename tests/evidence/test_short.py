@@ -1,0 +1,59 @@
+"""A short answer says where it is yes, where no, and where it is open."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedsemi.evidence.effects import Effect
+from fedsemi.evidence.short import NO, OPEN, YES, Part, gathered, part_of, parts_of
+from fedsemi.evidence.stats import paired
+
+
+def effect(*differences: float, planned: int = 3, **second: list[float]) -> Effect:
+    """Make an effect of these differences, and of others by the running mean."""
+    tests = {"accuracy": paired(differences, [0.0] * len(differences))}
+    for values in second.values():
+        tests["running_mean.accuracy"] = paired(values, [0.0] * len(values))
+    return Effect("a − b", tests, planned)
+
+
+@pytest.mark.parametrize(
+    ("differences", "word"),
+    [
+        ([2.0, 2.1, 2.2], YES),
+        ([-2.0, -2.1, -2.2], NO),
+        ([0.1, 0.0, -0.1], NO),  # within half a point
+        ([0.1, 0.11, 0.12], NO),  # above zero, and too small to matter
+        ([2.0, -2.0, 1.0], OPEN),
+    ],
+)
+def test_a_gain_worth_having_is_a_yes_and_a_wide_interval_is_open(
+    differences: list[float], word: str
+) -> None:
+    assert part_of("SVHN", effect(*differences)).word == word
+
+
+def test_planned_seeds_that_are_missing_leave_it_open_and_say_so() -> None:
+    found = part_of("SVHN", effect(2.0, 2.1, 2.2, planned=5))
+    assert found == Part(OPEN, "SVHN +2.10 (+1.85 to +2.35), 3 of 5 seeds so far")
+    assert part_of("SVHN", effect(2.0, planned=1)) == Part(OPEN, "SVHN +2.00")
+
+
+def test_what_was_not_run_is_open() -> None:
+    nothing = Effect("a − b", {"accuracy": None}, planned=3)
+    assert part_of("SVHN", nothing) == Part(OPEN, "SVHN not run")
+
+
+def test_a_lead_says_if_the_other_score_does_not_share_it() -> None:
+    found = part_of("SVHN", effect(2.0, 2.1, 2.2, second=[-1.0, -1.1, -1.2]))
+    assert found.word == YES
+    assert found.told.endswith("to +2.35), the opposite by the running mean")
+
+
+def test_parts_are_gathered_by_their_word_and_what_follows_comes_last() -> None:
+    places = {"ISIC-18": effect(0.1, 0.0, -0.1), "SVHN": effect(2.0, 2.1, 2.2)}
+    (yes, svhn), (no, isic18), last = gathered(
+        [Part("So", "recommended"), *parts_of(places)]
+    )
+    assert (yes, no, last) == (YES, NO, ("So", "recommended"))
+    assert svhn.startswith("SVHN +2.10") and isic18.startswith("ISIC-18 +0.00")
