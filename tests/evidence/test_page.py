@@ -66,6 +66,7 @@ def test_questions_come_first_each_with_its_finding() -> None:
         "Q7",
         "Q8",
         "Q9",
+        "Q10",
     ]
     for answer in view["answers"]:  # of several places, each is told
         parts = answer["finding"].split("; ")

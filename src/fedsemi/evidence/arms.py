@@ -12,6 +12,7 @@ from typing import Any
 
 from fedsemi.errors import ConfigError, nearest
 from fedsemi.methods import METHODS
+from fedsemi.objectives.workbench import Loss
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,18 @@ USUAL = 50
 """The one that the paper has."""
 FLEX = "flexmatch"
 SOFT = "softmatch"
+_SHARED = {"selection": FLEX}
 
 
-def _semi(title: str, method: str, learner: str = FLEX, **settings: Any) -> Arm:
-    """Make an arm of the averaging family, which shares the local learner."""
-    step = Step(method, "rounds", {"learner": learner, **settings})
-    return Arm(title, (WARM_UP, step))
+def _semi(
+    title: str, method: str, selection: str = FLEX, loss: Loss | None = None, **own: Any
+) -> Arm:
+    """Make an arm of the averaging family, which shares the local learner.
+
+    The loss on pseudo-labels is the profile's unless the arm has one.
+    """
+    learner = {"selection": selection} | ({"loss": loss} if loss else {})
+    return Arm(title, (WARM_UP, Step(method, "rounds", {"learner": learner, **own})))
 
 
 def with_share(percent: int) -> str:
@@ -149,6 +156,18 @@ ARMS: dict[str, Arm] = {
     "uniform-share-falling": _ramp(0.7, 0.3),
     "uniform-share-rising": _ramp(0.3, 0.7),
     **{f"held-out-share-{share}": _held_out(share) for share in SHARES},
+    "uniform-plain": _semi(
+        "Uniform, plain pseudo-labels", "uniform-semi", loss="cross-entropy"
+    ),
+    "uniform-balanced": _semi(
+        "Uniform, balanced pseudo-labels", "uniform-semi", loss="balanced-softmax"
+    ),
+    "semianagg-balanced": _semi(
+        "SemiAnAgg, balanced pseudo-labels",
+        "semianagg",
+        loss="balanced-softmax",
+        rule="paper",
+    ),
     "uniform-softmatch": _semi("Uniform, SoftMatch", "uniform-semi", SOFT),
     "permuted": _semi("Permuted weights (control)", "permuted-semi", rule="paper"),
     "presence": _semi("Class presence (control)", "semianagg", rule="presence"),
@@ -200,7 +219,7 @@ ARMS: dict[str, Arm] = {
     "fedrod": _semi("FedRoD", "fedrod"),
     "fedrod-dual": _semi("FedRoD Dual", "fedrod-dual"),
     "barlow-semianagg": _after(
-        "fedbarlow", "FedBarlow, then SemiAnAgg", "semianagg", learner=FLEX
+        "fedbarlow", "FedBarlow, then SemiAnAgg", "semianagg", learner=_SHARED
     ),
     "barlow-rscfed": _after(
         "fedbarlow", "FedBarlow, then RSCFed", "rscfed", **_CLIPPED
@@ -209,7 +228,7 @@ ARMS: dict[str, Arm] = {
         "fedbarlow", "FedBarlow, then CBAFed", "cbafed", **_CLIPPED
     ),
     "orchestra-semianagg": _after(
-        "orchestra", "Orchestra, then SemiAnAgg", "semianagg", learner=FLEX
+        "orchestra", "Orchestra, then SemiAnAgg", "semianagg", learner=_SHARED
     ),
     "fedbarlow": _encoder("FedBarlow", "fedbarlow"),
     "fedbarlow-online": _encoder("FedBarlow, online head", "fedbarlow", _ALL_LABELS),

@@ -16,7 +16,7 @@ _FIRST = next(iter(PLACES))
 
 NOTE = (
     "Differences in points of accuracy (balanced accuracy on ISIC-18) with 95 % "
-    "intervals, by the model of the last rounds or, in Q8 and Q9, by its running mean "
+    "intervals, by the model of the last rounds or, from Q8 on, by its running mean "
     f"over rounds. Yes is a gain, no a loss or less than {WORTH} points either way; "
     '"so far" means that planned seeds are missing.'
 )

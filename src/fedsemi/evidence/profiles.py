@@ -167,10 +167,10 @@ def _stage(
     rounds = total if step.rounds == "total" else table[step.rounds]
     stage = {"method": step.method, "rounds": rounds, **constants, **step.settings}
     if "learner" in stage:
-        chosen = stage["learner"]
-        if chosen == FLEX:  # the paper's, for which a profile may have another
-            chosen = table.get("selection", FLEX)
-        stage["learner"] = learner(chosen, table["cutoff"], table.get("pseudo_loss"))
+        own = {"loss": table.get("pseudo_loss"), **stage["learner"]}
+        if own["selection"] == FLEX:  # the paper's; a profile may have another
+            own["selection"] = table.get("selection", FLEX)
+        stage["learner"] = learner(cutoff=table["cutoff"], **own)
     return stage
 
 

@@ -183,6 +183,16 @@ def _by_turns() -> Artifact:
     return Artifact("q9", title, tuple(_everywhere(arms)))
 
 
+def _balanced() -> Artifact:
+    """Q10: the loss on pseudo-labels, under equal shares and under Eq. 4."""
+    arms = ("labels-on", "uniform-plain", "uniform-balanced", "semianagg-balanced")
+    cells = [*_with_few_holders(arms)]
+    for dataset in ("svhn", "isic18", "cifar100"):
+        cells += _cells(dataset, arms)
+    title = "Is it better to learn pseudo-labels with balanced softmax?"
+    return Artifact("q10", title, tuple(cells))
+
+
 def _everywhere(arms: tuple[str, ...]) -> Iterator[Cell]:
     yield from _cells("mnist", arms, **MAIN)
     for dataset in ("svhn", "isic18", "cifar100"):
@@ -222,5 +232,6 @@ _ALL = (
     _tuned(),
     _beyond_averaging(),
     _by_turns(),
+    _balanced(),
 )
 QUESTIONS: dict[str, Artifact] = {each.name: each for each in _ALL}
