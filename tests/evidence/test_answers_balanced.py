@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.evidence.by_hand import Scores, answer, evidence_of, svhn
+from tests.evidence.by_hand import Scores, answer, evidence_of, record_of, svhn
 
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.jobs import job_of
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.questions import MAIN
+from fedsemi.evidence.results import Evidence
 
 FIVE, TEN = [0.80, 0.81, 0.82, 0.81, 0.80], [0.8, 0.81] * 5
 
@@ -60,9 +61,28 @@ def test_the_part_of_the_gap_is_told_by_both_scores(medium: Profile) -> None:
     assert "by the running mean balanced pseudo-labels close 50 % of the gap" in told
 
 
+def test_the_running_mean_decides(medium: Profile) -> None:
+    """By the global model it is ahead, by the running mean as far behind."""
+    records = {}
+    for each, values in _scores(0.02, 0.02).items():
+        behind = -0.04 if each.arm == "uniform-balanced" else 0.0
+        for seed, value in enumerate(values, start=1):
+            assert value is not None
+            job = job_of(each, seed, medium)
+            records[job.key] = record_of(job, value, lead=behind)
+    found = answer("q10", Evidence(medium, 1, records))
+    assert found.finding.startswith("not recommended, because of Balanced − plain, MN")
+    first = found.parts[0]
+    assert first.word == "No" and "the opposite by the global model" in first.told
+
+
 @pytest.mark.parametrize(
     ("dataset", "same"),
-    [("svhn", "uniform-plain"), ("isic18", "uniform-balanced")],
+    [
+        ("mnist", "uniform-plain"),
+        ("svhn", "uniform-plain"),
+        ("isic18", "uniform-balanced"),
+    ],
 )
 def test_equal_shares_of_a_profile_are_one_of_both_arms(
     medium: Profile, dataset: str, same: str

@@ -25,7 +25,8 @@ def test_the_map_has_its_cells_by_holders_and_labels(medium: Profile) -> None:
     assert plot["cells"][1] == [None] * 5
     assert "running mean" in running["title"]
     assert found.text[-1] == "2 of 15 cells were run."
-    assert found.parts[-1] == Part("Map", "yes in 0, no in 0, open in 15 of 15 cells")
+    told = "yes in 0, no in 0, open in 15 of 15 cells, of which 15 lack seeds"
+    assert found.parts[-1] == Part("Map", told)
 
 
 def test_a_cell_with_all_seeds_says_yes_or_no(medium: Profile) -> None:
@@ -35,7 +36,9 @@ def test_a_cell_with_all_seeds_says_yes_or_no(medium: Profile) -> None:
     one, two, half, counted = answer("q3", evidence_of(medium, scores)).parts
     assert [one.word, two.word, half.word] == ["Yes", "Open", "No"]
     assert one.told.startswith("half of the digits at 1 of nine sites +3.50 (")
-    assert counted.told == "yes in 1, no in 1, open in 13 of 15 cells"
+    assert counted.told == (
+        "yes in 1, no in 1, open in 13 of 15 cells, of which 13 lack seeds"
+    )
 
 
 def test_the_main_cells_say_how_many_seeds_they_still_take(medium: Profile) -> None:

@@ -6,7 +6,7 @@ from tests.evidence.by_hand import Scores, answer, evidence_of
 
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.questions import QUESTIONS
-from fedsemi.evidence.short import OPEN, YES
+from fedsemi.evidence.short import ALSO, OPEN, YES
 
 
 def test_worth_is_a_rank_correlation_over_sites_in_each_seed(medium: Profile) -> None:
@@ -22,7 +22,9 @@ def test_worth_is_a_rank_correlation_over_sites_in_each_seed(medium: Profile) ->
     assert found.rows == (
         ("1", "+1.00", "+1.00", "0.100 (1)", "+10.00 (1)", "+10.00 (1)"),
     )
-    assert [part.word for part in found.parts] == [OPEN, OPEN]  # one seed of five
+    order, lonely = found.parts
+    assert (order.word, lonely.word) == (OPEN, ALSO)  # one seed of five
+    assert order.told.endswith("+1.00, so far")
 
 
 def test_the_lonely_site_and_the_order_of_all_are_told_apart(medium: Profile) -> None:
@@ -35,8 +37,16 @@ def test_the_lonely_site_and_the_order_of_all_are_told_apart(medium: Profile) ->
         for i, each in enumerate(rest)
     }
     found = answer("q5", evidence_of(medium, scores))
-    assert [part.word for part in found.parts] == [YES, OPEN]
-    assert found.parts[0].told.endswith("first in both in 6 of 6 seeds")
+    order, first = found.parts
+    assert (order.word, first.word) == (OPEN, ALSO)
+    assert first.told.endswith("first in both in 6 of 6 seeds")
+
+
+def test_a_rank_correlation_above_zero_is_a_yes(medium: Profile) -> None:
+    whole, *rest = QUESTIONS["q5"].settings
+    scores: Scores = {whole: [0.80] * 5}
+    scores |= {each: [0.70 + 0.01 * i] * 5 for i, each in enumerate(rest)}
+    assert answer("q5", evidence_of(medium, scores)).parts[0].word == YES
 
 
 def test_a_seed_without_one_of_its_nine_runs_does_not_count(medium: Profile) -> None:

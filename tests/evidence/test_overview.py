@@ -51,6 +51,7 @@ def test_every_question_that_was_not_run_is_open() -> None:
         "Q4, ramp",
         "Q5",
         "Q6, confirm",
+        "Q7",
         "Q8",
         "Q9",
         "Q10",

@@ -72,6 +72,10 @@ def test_questions_come_first_each_with_its_finding() -> None:
         parts = answer["finding"].split("; ")
         assert all(part.endswith("not run") for part in parts), answer["name"]
     assert [figure["name"] for figure in view["figures"]] == ["Figure 2"]
+    lines = {line["name"]: line["answer"] for line in view["overview"]}
+    assert set(lines) < set(names) and lines["Q2"] == [
+        ["Open", "SVHN not run; MNIST not run"]
+    ]
 
 
 def test_a_table_of_one_row_compares_nothing_and_is_left_out(tiny: Profile) -> None:

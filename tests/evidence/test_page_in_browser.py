@@ -35,6 +35,7 @@ def test_nothing_is_wider_than_the_screen_and_every_link_leads_somewhere(
         assert asked("document.documentElement.scrollWidth") == width
         links = "[...document.querySelectorAll('nav a, .overview a')]"
         assert asked(f"{links}.length > 8")
+        assert asked("document.querySelectorAll('.overview tr').length > 8")
         lost = f"{links}.filter((a) => !document.querySelector(a.hash)).length"
         assert asked(lost) == 0
         shown = asked("document.querySelectorAll('.question').length")

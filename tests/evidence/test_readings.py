@@ -249,7 +249,8 @@ def test_what_is_not_recommended_is_not(page: str, words: str, question: str) ->
 
 
 def test_eq_4_beats_equal_shares_only_where_few_sites_hold_a_class() -> None:
-    assert said_on(RESULTS, "beats equal shares only where few sites hold a class")
+    said = "is shown to beat equal shares only where few sites hold a class; on SVHN"
+    assert said_on(RESULTS, f"{said} it is open")
     places = [answer_of(name, evidence()) for name in PLACES]
     told = [part for each in places if each is not None for part in each.parts]
     assert len(told) == len(PLACES) and YES not in {part.word for part in told}

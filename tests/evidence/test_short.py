@@ -50,6 +50,17 @@ def test_a_lead_says_if_the_other_score_does_not_share_it() -> None:
     assert found.told.endswith("to +2.35), the opposite by the running mean")
 
 
+def test_an_open_answer_says_if_the_other_score_is_not_open() -> None:
+    found = part_of("SVHN", effect(2.0, -2.0, 1.0, second=[-1.0, -1.1, -1.2]))
+    assert found.word == OPEN
+    assert found.told.endswith(", by the running mean −1.10 (−1.35 to −0.85)")
+
+
+def test_a_gain_that_is_too_small_to_matter_says_that_it_is_one() -> None:
+    found = part_of("SVHN", effect(0.1, 0.11, 0.12))
+    assert found == Part(NO, "SVHN +0.11 (+0.09 to +0.13), too small to matter")
+
+
 def test_parts_are_gathered_by_their_word_and_what_follows_comes_last() -> None:
     places = {"ISIC-18": effect(0.1, 0.0, -0.1), "SVHN": effect(2.0, 2.1, 2.2)}
     (yes, svhn), (no, isic18), last = gathered(

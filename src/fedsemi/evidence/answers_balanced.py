@@ -24,7 +24,11 @@ _PLACES: dict[str, tuple[str, Mapping[str, object], int]] = {
         )
         for holders in FEW_HOLDERS
     },
-    **{titled(name): (name, {}, 5) for name in ("svhn", "isic18", "cifar100")},
+    "SVHN": ("svhn", {}, 5),
+    **{
+        f"{titled(name)} on a frozen encoder": (name, {}, 5)
+        for name in ("isic18", "cifar100")
+    },
 }
 """Data set, partition and planned seeds of each place, by what it is called."""
 _JUDGED = ("mnist", "svhn")
@@ -40,12 +44,13 @@ def balanced(evidence: Evidence) -> Answer:
         "q10",
         QUESTIONS["q10"].title,
         gains,
-        [each for some in (labels, weights) for each in some.values() if each.seeds],
+        [*labels.values(), *weights.values()],
         "Balanced softmax on pseudo-labels, equal shares",
     )
     verdict = verdict_of(
         [each for where, each in gains.items() if _PLACES[where][0] in _JUDGED], []
     )
+    said = Part(SO, f"where the whole network is trained, {verdict}")
     told = (
         "The running mean decides here. To be recommended where the whole network is "
         "trained, balanced softmax had to beat cross entropy on MNIST with one and "
@@ -57,7 +62,7 @@ def balanced(evidence: Evidence) -> Answer:
         found,
         finding=verdict,
         text=tuple(each for each in told if each),
-        parts=(*found.parts, Part(SO, verdict)),
+        parts=(*found.parts, said),
     )
 
 

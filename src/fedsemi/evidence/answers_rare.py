@@ -19,7 +19,7 @@ from fedsemi.evidence.effects import (
 from fedsemi.evidence.questions import HOLDERS, LABELS, MAIN
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import moved_sentence
-from fedsemi.evidence.short import NO, OPEN, YES, Part, part_of, parts_of
+from fedsemi.evidence.short import NO, OPEN, YES, Part, parts_of, word_of
 
 _SEEDS = 10
 _COLUMNS: dict[str, dict[str, Any]] = {
@@ -80,13 +80,13 @@ def _count(effects: list[Effect]) -> str:
 
 def _parts(found: Map) -> tuple[Part, ...]:
     """Tell the main column, and count the map."""
-    column = {
-        f"half of the digits at {holders} of nine sites": found[holders, _MAIN_COLUMN]
-        for holders in HOLDERS
-    }
-    words = [part_of(each.what, each).word for each in found.values()]
+    names = [f"half of the digits at {holders} of nine sites" for holders in HOLDERS]
+    column = dict(zip(names, _main_column(found), strict=True))
+    words = [word_of(each) for each in found.values()]
     counts = [f"{word.lower()} in {words.count(word)}" for word in (YES, NO, OPEN)]
-    told = f"{', '.join(counts)} of {len(found)} cells"
+    early = sum(each.seeds < each.planned for each in found.values())
+    rest = f", of which {early} lack seeds" if early else ""
+    told = f"{', '.join(counts)} of {len(found)} cells{rest}"
     return (*parts_of(column), Part("Map", told))
 
 

@@ -100,7 +100,11 @@ def _against_weights(
         f"{abs(test.mean):.2f} points {relation} in size than SemiAnAgg − uniform "
         f"({ends}{larger.progress}): {finding}."
     )
-    return text, finding, part_of(f"{name}, the largest change in size", larger)
+    return (
+        text,
+        finding,
+        part_of(f"{name}, size of the largest change less that of the weights", larger),
+    )
 
 
 def _sizes(

@@ -13,7 +13,7 @@ from fedsemi.evidence.effects import SCORES, Effect, effect_of, said_of, short
 from fedsemi.evidence.layout import SHORT, titled
 from fedsemi.evidence.questions import CHOOSING, TUNED
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.short import parts_of
+from fedsemi.evidence.short import OPEN, Part, part_of
 
 _HEAD = (
     "data set",
@@ -61,16 +61,24 @@ class _Tried:
         return self.leads[self.judged]
 
     @property
-    def called(self) -> str:
-        """The arm that speaks for the method, and where."""
-        return f"{ARMS[self.judged].title}, {titled(self.dataset)}"
+    def part(self) -> Part:
+        """What is found of the method, with the arm that speaks for it."""
+        if not self.scores:
+            return Part(OPEN, f"{ARMS[self.published].title}, {self.where} not run")
+        how = " as published" if len(self.scores) == 1 else ""
+        return part_of(f"{ARMS[self.judged].title}{how}, {self.where}", self.lead)
+
+    @property
+    def where(self) -> str:
+        """What the data set is called."""
+        return titled(self.dataset)
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """Write a row for each setting."""
         return [
             (
-                titled(self.dataset),
+                self.where,
                 ARMS[arm].title + (f" ({self.how})" if arm == self.judged else ""),
                 str(lead.seeds),
                 f"{self.scores[arm]:.1f} {SHORT[measure_of(self.dataset)]}",
@@ -83,12 +91,12 @@ class _Tried:
 
 def tuned(evidence: Evidence) -> Answer:
     """Say of each method how the setting that was chosen stands to labels alone."""
-    every = [
-        tried
+    asked = [
+        _tried(evidence, dataset, arms, planned)
         for dataset, planned in TUNED.items()
         for arms in TRIED.values()
-        if (tried := _tried(evidence, dataset, arms, planned)).scores
     ]
+    every = [each for each in asked if each.scores]
     found: dict[str, list[str]] = {}
     for each in every:
         found.setdefault(each.lead.finding, []).append(each.lead.what)
@@ -105,7 +113,7 @@ def tuned(evidence: Evidence) -> Answer:
         "from. They are chosen by the highest score in the profile choosing, with "
         "other seeds; in medium the chosen one is judged, beside the published one if "
         f"it is another. {said_of(leads)}",
-        parts=parts_of({each.called: each.lead for each in every}),
+        parts=tuple(each.part for each in asked),
     )
 
 

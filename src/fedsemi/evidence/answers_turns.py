@@ -11,7 +11,7 @@ from fedsemi.evidence.gaps import gap_said
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN, QUESTIONS
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.short import SO, Part
+from fedsemi.evidence.short import SO, Part, parts_of
 from fedsemi.evidence.verdict import verdict_of
 
 _SEEDS = {"svhn": 5, "mnist": 10, "isic18": 5, "cifar100": 5}
@@ -28,11 +28,12 @@ def by_turns(evidence: Evidence) -> Answer:
         for other in _OTHERS
     }
     gains = [each for (name, _), each in effects.items() if name in _FROM_NOTHING]
+    beside = [each for each in effects.values() if each not in gains]
     found = of_effects(
         "q9",
         QUESTIONS["q9"].title,
         {each.what: each for each in gains},
-        [each for each in effects.values() if each not in gains],
+        beside,
         "SemiFL − uniform, in the paper's setting and with one holder on MNIST",
     )
     told = (
@@ -44,7 +45,9 @@ def by_turns(evidence: Evidence) -> Answer:
     )
     text = tuple(each for each in told if each)
     verdict = verdict_of(gains, [])
-    parts = (*found.parts, Part(SO, verdict))
+    encoder = {f"{each.what} on a frozen encoder": each for each in beside}
+    said = Part(SO, f"where the whole network is trained, {verdict}")
+    parts = (*found.parts, *parts_of(encoder), said)
     return replace(found, finding=verdict, text=text, parts=parts)
 
 

@@ -54,7 +54,8 @@ def beats_uniform(name: str, evidence: Evidence) -> Answer:
         f"SemiAnAgg − others on {titled(dataset)}, in points of {unit}",
         [*_setting(evidence, ours), f"Points are of {unit}."],
     )
-    return replace(found, parts=parts_of({titled(dataset): first}))
+    where = titled(dataset) + (" on a frozen encoder" if name != "q1" else "")
+    return replace(found, parts=parts_of({where: first}))
 
 
 def diversity_beside_presence(evidence: Evidence) -> Answer:

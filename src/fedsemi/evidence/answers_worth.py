@@ -13,7 +13,7 @@ from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import lonely_site
-from fedsemi.evidence.short import NO, OPEN, YES, Part
+from fedsemi.evidence.short import ALSO, OPEN, Part, by_interval
 from fedsemi.evidence.stats import Paired, paired
 from fedsemi.report.ranks import spearman
 
@@ -70,21 +70,18 @@ def worth(evidence: Evidence) -> Answer:
         "difference of two runs. What an answer is worth at the end of training, by "
         "Shapley values too, is in docs/seeing.md.",
         tuple(_plot(tests, every)) if seeds else (),
-        _parts(main, first, both == len(seeds)),
+        _parts(main, first),
     )
 
 
-def _parts(test: Paired | None, first: str, always: bool) -> tuple[Part, ...]:
-    """Tell the lonely site and the order of all sites apart."""
+def _parts(test: Paired | None, first: str) -> tuple[Part, ...]:
+    """Answer by the order of all sites; nothing was to decide by the lonely one."""
     if test is None:
         return (Part(OPEN, "not run"),)
-    words = {"decided, above zero": YES, "decided, below zero": NO}
-    order = Part(
-        words.get(_finding(test), OPEN),
-        f"rank correlation over all sites {short(test)}",
-    )
-    lonely = OPEN if test.n < _SEEDS else YES if always else NO
-    return Part(lonely, first), order
+    order = f"rank correlation over all sites {short(test)}"
+    if test.n < _SEEDS:
+        return Part(OPEN, f"{order}, so far"), Part(ALSO, first)
+    return Part(by_interval(test, 0.0), order), Part(ALSO, first)
 
 
 def _worth(

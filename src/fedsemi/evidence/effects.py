@@ -64,17 +64,18 @@ class Effect:
 
         A lead that the other score does not share says so.
         """
-        return f"{self._found}, {self.beside}" if self.beside else self._found
+        lead = self.test is not None and _side(self.test)
+        return f"{self._found}, {self.beside}" if lead and self.beside else self._found
 
     @property
     def beside(self) -> str:
-        """Say of a lead that the other score does not share it; else nothing."""
+        """Say what the other score says if it is something else; else nothing."""
         name, second = self._second
-        if self.test is None or second is None or not _side(self.test):
+        if self.test is None or second is None or _side(self.test) == _side(second):
             return ""
-        if _side(second) == -_side(self.test):
-            return f"the opposite by the {name}"
-        return "" if _side(second) else f"not by the {name}"
+        if not _side(self.test):
+            return f"by the {name} {short(second)}"
+        return f"{'the opposite' if _side(second) else 'not'} by the {name}"
 
     @property
     def _found(self) -> str:

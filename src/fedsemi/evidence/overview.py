@@ -15,10 +15,11 @@ _FIRST = next(iter(PLACES))
 """Where the question is asked that the other places ask again."""
 
 NOTE = (
-    "Differences in points of accuracy (balanced accuracy on ISIC-18) with 95 % "
-    "intervals, by the model of the last rounds or, from Q8 on, by its running mean "
-    f"over rounds. Yes is a gain, no a loss or less than {WORTH} points either way; "
-    '"so far" means that planned seeds are missing.'
+    "Differences in points of accuracy (balanced accuracy on ISIC-18; a rank "
+    "correlation in Q5) with 95 % intervals, by the model of the last rounds or, from "
+    "Q8 on, by its running mean over rounds. Yes: the interval is above zero and "
+    f"reaches beyond {WORTH}; no: it is below zero or within ±{WORTH}; else open, as "
+    "is what lacks planned seeds. Intervals are not corrected for their number."
 )
 
 
@@ -29,7 +30,7 @@ class Line:
     name: str
     question: str
     answer: tuple[tuple[str, str], ...]
-    """What begins with Yes, No, Open and So, as far as there is any."""
+    """What begins with Yes, No and Open, as far as there is any, and what else."""
 
 
 def overview(answers: Iterable[Answer]) -> list[Line]:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from fedsemi.evidence.effects import WORTH, Effect, short
+from fedsemi.evidence.stats import Paired
 
 YES, NO, OPEN = "Yes", "No", "Open"
-SO = "So"
-"""For what follows from all parts of an answer."""
+ALSO, SO = "Also", "So"
+"""For what nothing was written down to decide by, and for what follows from all."""
 
 
 @dataclass(frozen=True)
@@ -26,17 +27,38 @@ def parts_of(effects: Mapping[str, Effect]) -> tuple[Part, ...]:
 
 
 def part_of(name: str, effect: Effect) -> Part:
-    """Say whether an effect is a gain worth having, with its interval.
-
-    Less than that, or a loss, is a no; seeds that are missing leave it open.
-    """
+    """Say whether an effect is a gain, with its interval and what speaks against it."""
     test = effect.test
     if test is None:
         return Part(OPEN, f"{name} not run")
-    told = [f"{name} {short(test)}"]
-    told += [effect.beside] if effect.beside else []
-    told += [effect.progress] if effect.seeds < effect.planned else []
-    return Part(_word(effect), ", ".join(told))
+    word = word_of(effect)
+    told = [f"{name} {short(test)}", effect.beside]
+    if word == NO and test.low is not None and test.low > 0:
+        told.append("too small to matter")
+    if effect.seeds < effect.planned:
+        told.append(effect.progress)
+    return Part(word, ", ".join(each for each in told if each))
+
+
+def word_of(effect: Effect) -> str:
+    """Answer by an interval, and not before it has the seeds that were planned.
+
+    Yes if it is above zero and reaches what matters, no if it is below zero or has
+    nothing that matters in it.
+    """
+    if effect.test is None or effect.seeds < effect.planned:
+        return OPEN
+    return by_interval(effect.test, WORTH)
+
+
+def by_interval(test: Paired, worth: float) -> str:
+    """Answer by an interval alone."""
+    low, high = test.low, test.high
+    if low is None or high is None:
+        return OPEN
+    if high < 0 or -worth <= low <= high <= worth:
+        return NO
+    return YES if low > 0 else OPEN
 
 
 def gathered(parts: Iterable[Part]) -> list[tuple[str, str]]:
@@ -49,14 +71,3 @@ def gathered(parts: Iterable[Part]) -> list[tuple[str, str]]:
     words = dict.fromkeys((YES, NO, OPEN, *(each.word for each in parts)))
     told = {word: [each.told for each in parts if each.word == word] for word in words}
     return [(word, "; ".join(some)) for word, some in told.items() if some]
-
-
-def _word(effect: Effect) -> str:
-    test = effect.test
-    if effect.seeds < effect.planned or test is None:
-        return OPEN
-    if test.low is None or test.high is None:
-        return OPEN
-    if test.low > 0 and test.high > WORTH:
-        return YES
-    return NO if test.high < 0 or -WORTH <= test.low <= test.high <= WORTH else OPEN

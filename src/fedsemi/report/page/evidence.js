@@ -102,14 +102,17 @@ document.querySelector("h1").textContent = view.title;
 document.getElementById("subtitle").textContent = view.about;
 
 // All questions on one screen, each with its short answer; each leads to its section.
+// Roles are said, since a narrow screen stacks the cells.
 function overviewOf(lines, answers) {
   const toSection = (name) => el("a", { href: `#q${answers.findIndex((a) => a.name === name)}` }, name);
-  const told = ([word, text]) => el("p", {}, el("b", { class: word.toLowerCase() }, word), ` ${text}`);
-  return el("table", { class: "overview" }, el("tbody", {}, ...lines.map((line) => el("tr", {}, el("th", { scope: "row" }, toSection(line.name)), el("td", {}, line.question), el("td", {}, ...line.answer.map(told))))));
+  const told = ([word, text]) => el("p", {}, el("b", { class: word.toLowerCase() }, `${word}:`), ` ${text}`);
+  const row = (line) => el("tr", { role: "row" }, el("th", { scope: "row", role: "rowheader" }, toSection(line.name)), el("td", { role: "cell" }, line.question), el("td", { role: "cell" }, ...line.answer.map(told)));
+  return el("table", { class: "overview", role: "table", "aria-label": "Questions and answers" }, el("tbody", { role: "rowgroup" }, ...lines.map(row)));
 }
 
+const overview = view.overview.length ? [el("p", { class: "note" }, view.overview_note), overviewOf(view.overview, view.answers)] : [];
 const parts = [
-  ["Questions", view.answers.length ? [el("p", { class: "note" }, view.overview_note), overviewOf(view.overview, view.answers), ...view.answers.map(questionOf)] : [], view.answers.map((a, i) => [`q${i}`, a.name])],
+  ["Questions", view.answers.length ? [...overview, ...view.answers.map(questionOf)] : [], view.answers.map((a, i) => [`q${i}`, a.name])],
   ["Tables", view.tables.map(artifactOf), view.tables.map((t) => [t.id, t.name])],
   ["Figures", view.figures.map(artifactOf), view.figures.map((f) => [f.id, f.name])],
 ].filter(([, nodes]) => nodes.length);
