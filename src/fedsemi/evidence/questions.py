@@ -162,9 +162,13 @@ def _confirmed() -> Artifact:
 
 
 def _tuned() -> Artifact:
-    """Q7, from which settings of published methods are chosen, as Q6."""
-    arms = ("lower", *(arm for arms in TRIED.values() for arm in arms))
-    cells = [cell for dataset in TUNED for cell in _cells(dataset, arms)]
+    """Q7, from which settings of published methods are chosen, as Q6.
+
+    On SVHN the published ones were enough to answer it.
+    """
+    every = tuple(arm for arms in TRIED.values() for arm in arms)
+    asked = {"isic18": every, "svhn": tuple(TRIED)}
+    cells = [c for name in TUNED for c in _cells(name, ("lower", *asked[name]))]
     return Artifact(
         "q7", "Are published methods above labels alone once tuned?", tuple(cells)
     )
