@@ -10,46 +10,45 @@ from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.effects import RUNNING, Effect, effect_of, measured
 from fedsemi.evidence.gaps import gap_said
 from fedsemi.evidence.layout import titled
-from fedsemi.evidence.questions import FEW_HOLDERS, MAIN, QUESTIONS
+from fedsemi.evidence.questions import MAIN, QUESTIONS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.short import SO, Part
 from fedsemi.evidence.verdict import verdict_of
 
-_PLACES: dict[str, tuple[str, Mapping[str, object], int]] = {
-    **{
-        f"MNIST, {holders} holder{'s' if holders > 1 else ''}": (
-            "mnist",
-            MAIN | {"rare.holders": holders},
-            10,
-        )
-        for holders in FEW_HOLDERS
-    },
-    "SVHN": ("svhn", {}, 5),
-    **{
-        f"{titled(name)} on a frozen encoder": (name, {}, 5)
-        for name in ("isic18", "cifar100")
-    },
-}
+Places = dict[str, tuple[str, Mapping[str, object], int]]
 """Data set, partition and planned seeds of each place, by what it is called."""
-_JUDGED = ("mnist", "svhn")
-"""Where the whole network is trained; on the others its encoder is frozen."""
+
+_WHOLE: Places = {
+    "MNIST, 1 holder": ("mnist", MAIN, 10),
+    "MNIST, 2 holders": ("mnist", MAIN | {"rare.holders": 2}, 10),
+    "SVHN": ("svhn", {}, 5),
+}
+"""Where the whole network is trained: it is judged there."""
+_EVERY: Places = _WHOLE | {
+    f"{titled(name)} on a frozen encoder": (name, {}, 5)
+    for name in ("isic18", "cifar100")
+}
+_CALLED = {
+    "uniform-balanced": "balanced",
+    "uniform-plain": "plain",
+    "semianagg-balanced": "SemiAnAgg, balanced",
+    "semianagg-plain": "SemiAnAgg, plain",
+    "labels-on": "labels only",
+}
 
 
 def balanced(evidence: Evidence) -> Answer:
     """Judge it by what was written down: gains where all of a network learns."""
-    gains = _everywhere(evidence, "uniform-balanced", "uniform-plain")
-    weights = _everywhere(evidence, "semianagg-balanced", "uniform-balanced")
-    labels = _everywhere(evidence, "uniform-balanced", "labels-on")
-    found = of_effects(
-        "q10",
-        QUESTIONS["q10"].title,
-        gains,
-        [*labels.values(), *weights.values()],
-        "Balanced softmax on pseudo-labels, equal shares",
-    )
-    verdict = verdict_of(
-        [each for where, each in gains.items() if _PLACES[where][0] in _JUDGED], []
-    )
+    ours = "uniform-balanced"
+    gains = _effects(evidence, ours, "uniform-plain", _EVERY)
+    more = [
+        *_effects(evidence, ours, "labels-on", _EVERY).values(),
+        *_effects(evidence, ours, "semianagg-plain", _WHOLE).values(),
+        *_effects(evidence, "semianagg-balanced", ours, _EVERY).values(),
+    ]
+    title = "Balanced softmax on pseudo-labels, equal shares"
+    found = of_effects("q10", QUESTIONS["q10"].title, gains, more, title)
+    verdict = verdict_of([gains[where] for where in _WHOLE], [])
     said = Part(SO, f"where the whole network is trained, {verdict}")
     told = (
         "The running mean decides here. To be recommended where the whole network is "
@@ -66,20 +65,15 @@ def balanced(evidence: Evidence) -> Answer:
     )
 
 
-_CALLED = {
-    "uniform-balanced": "Balanced",
-    "uniform-plain": "plain",
-    "semianagg-balanced": "SemiAnAgg, balanced",
-    "labels-on": "labels only",
-}
-
-
-def _everywhere(evidence: Evidence, ours: str, other: str) -> dict[str, Effect]:
+def _effects(
+    evidence: Evidence, ours: str, other: str, places: Places
+) -> dict[str, Effect]:
     """Compare two arms at each place, the running mean deciding."""
     found = {}
-    for where, (dataset, partition, planned) in _PLACES.items():
+    for where, (dataset, partition, planned) in places.items():
         a, b = (setting(dataset, arm, **partition) for arm in (ours, other))
-        what = f"{_CALLED[ours]} − {_CALLED[other].lower()}, {where}"
+        what = f"{_CALLED[ours]} − {_CALLED[other]}, {where}"
+        what = what[0].upper() + what[1:]
         found[where] = effect_of(evidence, what, a, b, planned, by=RUNNING)
     return found
 

@@ -162,6 +162,12 @@ ARMS: dict[str, Arm] = {
     "uniform-balanced": _semi(
         "Uniform, balanced pseudo-labels", "uniform-semi", loss="balanced-softmax"
     ),
+    "semianagg-plain": _semi(
+        "SemiAnAgg, plain pseudo-labels",
+        "semianagg",
+        loss="cross-entropy",
+        rule="paper",
+    ),
     "semianagg-balanced": _semi(
         "SemiAnAgg, balanced pseudo-labels",
         "semianagg",
