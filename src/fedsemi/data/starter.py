@@ -76,6 +76,8 @@ rounds = 20
 [[stages]]
 method = "semianagg"
 rounds = 40
+# Where some sites lack whole classes, try this, too (docs/results.md, Q10):
+# learner = {{ loss = "balanced-softmax" }}
 """
 
 
