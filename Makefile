@@ -35,7 +35,7 @@ test-newest-flower: $(VENV)/dev ## Try the newest Flower's names, in an environm
 test test-slow test-docs test-deployment: export PYTHONDONTWRITEBYTECODE :=
 
 test: check ## Install, then run the checks and the fast tests
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-slow: $(VENV)/dev ## Run the tests that take long
 	$(BIN)/python -m pytest -m slow
