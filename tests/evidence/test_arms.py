@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from fedsemi.errors import ConfigError
-from fedsemi.evidence.arms import ARMS, CONSTANTS, WARM_UP, WARM_UPS, arm_of
+from fedsemi.evidence.arms import ARMS, WARM_UP, WARM_UPS, arm_of
 from fedsemi.methods import METHODS
 
 AVERAGING = ("fedavg", "fedavg-semi", "uniform", "permuted", "presence", "semianagg")
@@ -18,13 +18,6 @@ def test_every_step_sets_what_its_method_has(name: str) -> None:
     for step in ARMS[name].steps:
         known = {field.name for field in fields(METHODS[step.method])} - {"setup"}
         assert set(step.settings) <= known | {"local"}
-
-
-def test_constants_by_data_set_are_settings_of_their_method() -> None:
-    for by_method in CONSTANTS.values():
-        for method, settings in by_method.items():
-            known = {field.name for field in fields(METHODS[method])}
-            assert set(settings) <= known | {"local"}
 
 
 def test_averaging_methods_differ_in_nothing_but_how_they_weigh() -> None:

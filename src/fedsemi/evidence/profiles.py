@@ -14,8 +14,9 @@ from fedsemi.config.experiment import Experiment, make_experiment
 from fedsemi.config.files import apply_override
 from fedsemi.data.partition_file import find_partition_file
 from fedsemi.errors import ConfigError
-from fedsemi.evidence.arms import CONSTANTS, FLEX, Arm, Step, arm_of
+from fedsemi.evidence.arms import FLEX, Arm, Step, arm_of
 from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.constants import CONSTANTS
 from fedsemi.methods import METHODS
 
 NAMES = ("smoke", "small", "choosing", "medium", "paper")
