@@ -37,7 +37,7 @@ def record_of(
         counts = [0, 500] if site == 1 else [500, 0]
         own = {"num_labeled": 0, "num_unlabeled": 500, "class_count": counts}
         owns[str(site)] = own
-    shares = {str(site): 0.1 / site for site in range(1, SITES + 1)}
+    shares = {"0": 0.5, **{str(k): 0.1 / k for k in range(1, SITES + 1)}}
     return {
         "dataset": job.setting.dataset,
         "arm": job.setting.arm,

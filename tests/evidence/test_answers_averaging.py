@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.evidence.by_hand import answer, evidence_of, svhn
+from tests.evidence.by_hand import answer, evidence_of, mnist, svhn
 
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.jobs import job_of
@@ -18,10 +18,34 @@ def test_the_running_mean_decides_what_unlabeled_sites_bring(medium: Profile) ->
     found = answer("q8", evidence)
     assert found.finding.startswith("SVHN: no effect worth having so far; MNIST: not")
     what, seeds, by_global, by_running, *_ = found.rows[0]
-    assert (what, seeds) == ("Uniform − labels only, SVHN", "3 of 5 seeds so far")
+    assert (what, seeds) == (
+        "Uniform − labels after the warm-up, SVHN",
+        "3 of 5 seeds so far",
+    )
     assert by_global == "+10.00 (+10.00 to +10.00)"
     assert by_running.lstrip("+−").startswith("0.00 (")
     assert found.text[0].startswith("The running mean decides here.")
+
+
+def test_what_was_asked_afterwards_stands_beside_it_and_says_so(
+    medium: Profile,
+) -> None:
+    scores = mnist(uniform=[0.7] * 10, semianagg=[0.75] * 10, labels_on=[0.8] * 10)
+    found = answer("q8", evidence_of(medium, scores))
+    (also,) = [part for part in found.parts if part.word == "Also"]
+    told = "SemiAnAgg − labels after the warm-up, MNIST −5.00 (−5.00 to −5.00)"
+    assert also.told == told
+    assert "asked when the records had been seen" in found.text[0]
+
+
+def test_the_plot_shows_what_was_asked_though_it_is_about_a_bound(
+    medium: Profile,
+) -> None:
+    scores = svhn(uniform=[0.8, 0.9], labels_on=[0.7, 0.7], semianagg=[0.8, 0.9])
+    (plot,) = answer("q8", evidence_of(medium, scores)).plots
+    assert {row["name"] for row in plot["rows"]} == {
+        "Uniform − labels after the warm-up, SVHN"
+    }
 
 
 def test_labels_only_go_on_from_the_warm_up_that_methods_have(medium: Profile) -> None:

@@ -46,6 +46,21 @@ def test_intervals_decide_and_a_mean_below_zero_alone_does_not(
     assert found.rows[0][1] == "CBAFed (as published)"
 
 
+def test_a_lead_that_labels_after_the_warm_up_do_not_share_says_so(
+    medium: Profile,
+) -> None:
+    scores = {
+        setting("svhn", "lower"): [0.70, 0.71, 0.72],
+        setting("svhn", "labels-on"): [0.75, 0.76, 0.77],
+        setting("svhn", "rscfed"): [0.75, 0.77, 0.76],
+        setting("svhn", "cbafed"): [0.80, 0.81, 0.82],
+    }
+    cbafed, rscfed, _ = answer("q7", evidence_of(medium, scores)).parts[3:]
+    assert cbafed.word == rscfed.word == "Yes"
+    assert cbafed.told == "CBAFed as published, SVHN +10.00 (+10.00 to +10.00)"
+    assert "; not over labels after the warm-up, +0.00 (" in rscfed.told
+
+
 def test_of_many_settings_the_highest_is_chosen_where_choices_are_made() -> None:
     choosing = read_profile("choosing", [])
     scores = {setting("svhn", "lower"): [0.40, 0.42]}

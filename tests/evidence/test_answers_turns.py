@@ -10,7 +10,7 @@ from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.questions import MAIN
 
 FIVE, TEN = [0.80, 0.81, 0.82, 0.81, 0.80], [0.8, 0.81] * 5
-LAST = "SemiFL − labels only, five epochs, "
+LAST = "SemiFL − labels after the warm-up, five epochs, "
 
 
 def _scores(lead: float, over_labels: float) -> dict[Setting, list[float | None]]:

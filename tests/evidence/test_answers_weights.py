@@ -35,7 +35,30 @@ def test_a_planned_number_of_seeds_decides(medium: Profile) -> None:
     found = answer("q1", evidence_of(medium, scores))
     assert found.finding.startswith("SemiAnAgg − uniform: decided, above zero;")
     assert "so far" not in found.text[0].partition("Uniform −")[0]
+    # Differences 1, 2, 1, 1, 2 points: ± 2.7764 × 0.548 / sqrt 5 = ± 0.68.
+    assert found.rows[0][1] == "5 of at most 20 seeds"
+
+
+def test_an_interval_that_is_narrow_ends_what_would_go_on(medium: Profile) -> None:
+    ours = [0.50, 0.60, 0.702, 0.80, 0.902]
+    scores = svhn(semianagg=[*ours], uniform=[0.50, 0.60, 0.70, 0.80, 0.90])
+    found = answer("q1", evidence_of(medium, scores))
     assert found.rows[0][1] == "5 seeds"
+    assert [part.word for part in found.parts] == ["No"]
+
+
+def test_nothing_worth_having_is_not_claimed_while_seeds_go_on(
+    medium: Profile,
+) -> None:
+    # SemiAnAgg − uniform is ± 0.75, so presence, which is as good, goes on as well.
+    scores = mnist(
+        semianagg=[0.80] * 10, uniform=[0.79, 0.77] * 5, presence=[0.80] * 10
+    )
+    found = answer("q2", evidence_of(medium, scores))
+    assert found.finding.endswith("MNIST: no effect worth having so far")
+    part = found.parts[-1]
+    assert part.word == "Open"
+    assert part.told.endswith("within ±0.5 so far, 10 of at most 40 seeds")
 
 
 def test_where_equal_shares_stand_between_the_bounds_is_told(medium: Profile) -> None:
@@ -59,7 +82,8 @@ def test_a_bound_that_is_none_is_called_so(medium: Profile) -> None:
     scores = mnist(uniform=[0.80], upper=[0.65], semianagg=[0.80])
     scores[setting("mnist", "warm-up", **MAIN)] = [0.60]
     found = answer("q2", evidence_of(medium, scores))
-    assert "all labels (65.0 %, 1 seed) is no upper bound" in found.text[-1]
+    assert "all labels (65.0 %, 1 seed) is no upper bound" in found.text[-2]
+    assert "the one that has all digits has 50 % of the mean" in found.text[-1]
 
 
 def test_bounds_are_in_the_table_and_not_in_the_plot(medium: Profile) -> None:

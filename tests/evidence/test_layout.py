@@ -62,7 +62,17 @@ def test_one_shared_seed_marks_nothing_and_the_caption_says_so(tiny: Profile) ->
     evidence = evidence_of(tiny, one)
     grid = grid_of(table(), evidence)
     assert set(marks(grid).values()) == {""}
-    assert "no best is marked" in caption_of(grid, evidence)
+    assert "Methods do not share two seeds yet, so no best" in caption_of(
+        grid, evidence
+    )
+
+
+def test_a_method_alone_among_bounds_is_not_called_short_of_seeds(
+    tiny: Profile,
+) -> None:
+    evidence = evidence_of(tiny, scored("uniform", "upper"))
+    caption = caption_of(grid_of(table(), evidence), evidence)
+    assert "There is one method beside bounds, so no best is marked." in caption
 
 
 def test_markdown_has_methods_as_rows_and_the_papers_number_small(

@@ -37,7 +37,8 @@ def test_a_sentence_says_the_least_and_the_most_over_seeds(medium: Profile) -> N
         record["clients"]["contribution"] = shares
     ours = setting("mnist", "semianagg", **MAIN)
     assert moved_sentence(evidence, ours, "1 of nine") == (
-        "SemiAnAgg moves 2.0 to 10.0 % of the mean away from equal shares on MNIST, "
+        "SemiAnAgg gives 2.0 to 10.0 % of the whole weight to other sites than equal "
+        "shares would, on MNIST, "
         "1 of nine (2 seeds)."
     )
     assert moved_sentence(evidence_of(medium, {}), ours) == ""

@@ -42,8 +42,9 @@ def of_effects(
 ) -> Answer:
     """Answer by the effects that decide, by where, and show others beside them.
 
-    One or two are told in words, too; of more the table is easier to read. Bounds are
-    in the table only: they lie so far off that a plot would show nothing else.
+    One or two are told in words, too; of more the table is easier to read. Bounds that
+    are not asked about are in the table only: they lie so far off that a plot would
+    show nothing else.
     """
     told: list[str] = []
     if len(deciding) <= _IN_WORDS:
@@ -62,6 +63,14 @@ def of_effects(
         HEAD,
         rows_of(effects),
         said_of(effects),
-        tuple(interval_plot([each for each in effects if not each.bound], title)),
+        tuple(interval_plot(_drawn(deciding, more), title)),
         parts_of(deciding),
     )
+
+
+def _drawn(deciding: Mapping[str, Effect], more: Sequence[Effect]) -> list[Effect]:
+    """Leave out bounds, but keep them where the question is about one."""
+    asked = list(deciding.values())
+    if all(each.bound for each in asked):
+        return asked
+    return [each for each in (*asked, *more) if not each.bound]

@@ -69,7 +69,11 @@ def labeled_share(evidence: Evidence) -> Answer:
 
 
 def _share(other: Setting) -> str:
-    return f"Labeled share {ARMS[other.arm].title.rsplit(' ', 1)[1]} − 0.5"
+    return f"Labeled share {_share_of(other)} − 0.5"
+
+
+def _share_of(other: Setting) -> str:
+    return ARMS[other.arm].title.rsplit(" ", 1)[1]
 
 
 def _against_weights(
@@ -100,11 +104,12 @@ def _against_weights(
         f"{abs(test.mean):.2f} points {relation} in size than SemiAnAgg − uniform "
         f"({ends}{larger.progress}): {finding}."
     )
-    return (
-        text,
-        finding,
-        part_of(f"{name}, size of the largest change less that of the weights", larger),
+    change = f"{'costs' if ran[most].mean < 0 else 'brings'} {abs(ran[most].mean):.2f}"
+    told = (
+        f"{name}, a labeled share of {_share_of(most)} {change} points, which in size "
+        "exceeds what the weights change by"
     )
+    return text, finding, part_of(told, larger)
 
 
 def _sizes(

@@ -17,7 +17,10 @@ from fedsemi.evidence.verdict import verdict_of
 _SEEDS = {"svhn": 5, "mnist": 10, "isic18": 5, "cifar100": 5}
 _FROM_NOTHING = ("svhn", "mnist")
 """Where the whole network is trained; on the others its encoder is frozen."""
-_OTHERS = {"uniform": "uniform", "labels-on-5": "labels only, five epochs"}
+_OTHERS = {
+    "uniform": "uniform",
+    "labels-on-5": "labels after the warm-up, five epochs",
+}
 
 
 def by_turns(evidence: Evidence) -> Answer:

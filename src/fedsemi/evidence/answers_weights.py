@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from fedsemi.evidence.answer import Answer, of_effects
 from fedsemi.evidence.catalogue import Setting, measure_of, setting
-from fedsemi.evidence.effects import Effect, effect_of
+from fedsemi.evidence.effects import Effect, effect_of, narrow
 from fedsemi.evidence.gaps import gap_said
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN, QUESTIONS
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.shares import moved_sentence
+from fedsemi.evidence.shares import by_size_sentence, moved_sentence
 from fedsemi.evidence.short import parts_of
 
 PLACES = {
@@ -23,6 +23,12 @@ PLACES = {
 }
 """Where the first question is asked, by the name of its artifact."""
 _SEEDS, _MNIST_SEEDS = 5, 10
+_MOST: dict[Setting, tuple[int, tuple[str, ...]]] = {
+    setting("svhn", "semianagg"): (20, ("uniform",)),
+    setting("isic18", "semianagg"): (20, ("uniform",)),
+    setting("mnist", "semianagg", **MAIN): (40, ("uniform", "presence", "permuted")),
+}
+"""Seeds to which some go on until SemiAnAgg − uniform is narrow."""
 _SHORT = {
     "uniform": "uniform",
     "presence": "presence",
@@ -70,7 +76,7 @@ def diversity_beside_presence(evidence: Evidence) -> Answer:
         {"SVHN": svhn, "MNIST": mnist},
         [*more, _helped(evidence, rare, _MNIST_SEEDS)],
         "SemiAnAgg − others, where one MNIST site alone holds five digits",
-        _setting(evidence, rare),
+        [*_setting(evidence, rare), by_size_sentence(evidence, rare)],
     )
 
 
@@ -78,6 +84,12 @@ def _against(
     evidence: Evidence, ours: Setting, arms: Sequence[str], planned: int
 ) -> list[Effect]:
     """Compare SemiAnAgg with other arms beside it."""
+    most, on = _MOST.get(ours, (0, ()))
+    equal = evidence.paired(
+        ours, replace(ours, arm="uniform"), measure_of(ours.dataset)
+    )
+    if narrow(equal):
+        most = 0
     return [
         effect_of(
             evidence,
@@ -85,6 +97,7 @@ def _against(
             ours,
             ours.bound(arm) if arm == "upper" else replace(ours, arm=arm),
             planned,
+            most=most if arm in on else 0,
         )
         for arm in arms
     ]

@@ -26,6 +26,7 @@ BEST = (
     "not corrected for the number of comparisons."
 )
 _UNTESTED = "Methods do not share two seeds yet, so no best is marked."
+_ALONE = "There is one method beside bounds, so no best is marked."
 
 
 def about(evidence: Evidence, artifacts: Sequence[Artifact]) -> str:
@@ -53,11 +54,23 @@ def caption_of(grid: Grid, evidence: Evidence) -> str:
         text += " Small: the paper's number."
     if any(entry.cell.published is not None for entry in grid.entries):
         text += " Its authors' own number follows where the paper quotes one."
-    marked = any(entry.mark for entry in grid.entries)
-    text += f" {BEST if marked else _UNTESTED}"
+    text += f" {_marks(grid)}"
     if grid.missing:
         text += f" Not run: {', '.join(grid.missing)}."
     return text
+
+
+def _marks(grid: Grid) -> str:
+    """Say what is marked, or why nothing is."""
+    if any(entry.mark for entry in grid.entries):
+        return BEST
+    methods = {
+        row.title
+        for panel in grid.panels
+        for row in panel.rows
+        if not row.bound and any(entry.ours for entry in row.entries.values())
+    }
+    return _UNTESTED if len(methods) > 1 else _ALONE
 
 
 def notes_of(artifact: Artifact) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from fedsemi.evidence.catalogue import Setting, measure_of
 from fedsemi.evidence.layout import BOUNDS
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.stats import Paired, seeds_for
+from fedsemi.evidence.stats import NOTHING, Paired, seeds_for
 
 WORTH = 0.5
 """Smallest effect of interest, in points of accuracy."""
@@ -34,6 +34,12 @@ class Effect:
     """Whether it is the distance to a bound."""
     by: str = GLOBAL
     """The score that decides."""
+    most: int = 0
+    """Seeds to which it goes on as long as an interval is too wide; 0 if it ended.
+
+    Only the width of that interval ends it, so a lead stands; that nothing worth having
+    is there is said when it has ended.
+    """
 
     @property
     def test(self) -> Paired | None:
@@ -56,6 +62,8 @@ class Effect:
         """Say how many seeds there are, and of how many if some are missing."""
         if self.seeds < self.planned:
             return f"{self.seeds} of {self.planned} seeds so far"
+        if self.seeds < self.most:
+            return f"{self.seeds} of at most {self.most} seeds"
         return f"{self.seeds} seed{'' if self.seeds == 1 else 's'}"
 
     @property
@@ -79,7 +87,9 @@ class Effect:
 
     @property
     def _found(self) -> str:
-        return _finding(self.test, self.planned)
+        found = _finding(self.test, self.planned)
+        early = found == NOTHING and self.seeds < self.most
+        return f"{found} so far" if early else found
 
     @property
     def seeds_needed(self) -> int | None:
@@ -129,13 +139,14 @@ def effect_of(
     other: Setting,
     planned: int,
     by: str = GLOBAL,
+    most: int = 0,
 ) -> Effect:
     """Compare two settings by both scores."""
     tests = {
         score: evidence.paired(ours, other, measured(score, ours.dataset))
         for score in SCORES
     }
-    return Effect(what, tests, planned, other.arm in BOUNDS, by)
+    return Effect(what, tests, planned, other.arm in BOUNDS, by, most)
 
 
 def measured(score: str, dataset: str) -> str:
@@ -226,6 +237,13 @@ def _finding(test: Paired | None, planned: int) -> str:
         return "not run"
     found = test.finding(WORTH)
     return preliminary(found) if 1 < test.n < planned else found
+
+
+def narrow(test: Paired | None) -> bool:
+    """Say whether the interval is within ±WORTH of its mean."""
+    if test is None or test.low is None or test.high is None:
+        return False
+    return test.high - test.low <= 2 * WORTH
 
 
 def _side(test: Paired) -> int:

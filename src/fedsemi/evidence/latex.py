@@ -28,7 +28,8 @@ def as_latex(artifact: Artifact, evidence: Evidence) -> str:
     grid = grid_of(artifact, evidence)
     if not grid.panels:
         return ""
-    caption = f"{escaped(artifact.title)}. {escaped(caption_of(grid, evidence))}"
+    end = "" if artifact.title.endswith("?") else "."
+    caption = f"{escaped(artifact.title)}{end} {escaped(caption_of(grid, evidence))}"
     notes = [escaped(each) for each in remarks(artifact, evidence)]
     lines = [
         r"% needs \usepackage{booktabs}",

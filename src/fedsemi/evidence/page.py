@@ -19,6 +19,7 @@ from fedsemi.evidence.overview import NOTE, overview
 from fedsemi.evidence.plots import plots_of
 from fedsemi.evidence.render import TEST_HEAD, line_table, name_of, paired_rows
 from fedsemi.evidence.results import Evidence
+from fedsemi.evidence.words import WORDS
 from fedsemi.messages import DIVERSITY, Update
 from fedsemi.report.build import page
 
@@ -47,6 +48,7 @@ def evidence_page(artifacts: Sequence[Artifact], evidence: Evidence) -> str:
         "title": title,
         "overview": [asdict(line) for line in overview(answers)],
         "overview_note": NOTE,
+        "words": list(WORDS.items()),
         "about": about(evidence, artifacts).replace("`", ""),
         "answers": [
             _answer(each, grid_of(artifact, evidence), evidence)

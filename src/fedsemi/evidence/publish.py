@@ -39,10 +39,17 @@ from fedsemi.evidence.render import (
 )
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.standing import Standing, standing
+from fedsemi.evidence.words import words_table
 from fedsemi.storage import make_folder, write_whole
 
 PROFILE = "medium"
-PAGES = ("README.md", "docs/protocol.md", "docs/results.md", "docs/seeing.md")
+PAGES = (
+    "README.md",
+    "docs/glossary.md",
+    "docs/protocol.md",
+    "docs/results.md",
+    "docs/seeing.md",
+)
 FIELD = "docs/benchmark.md"
 """The page of the field: benchmarks under cards, and audits of weights."""
 _CHOICES = ("q6", "q7")
@@ -59,6 +66,7 @@ def publish(root: Path) -> None:
     folder = root / "results" / PROFILE
     write_all(folder, everything, evidence, root / "results" / "index.html")
     parts = parts_of(evidence, choosing)
+    parts["words"] = words_table
     parts["demo"] = partial(demo_record.sentence, root / demo_record.FOLDER)
     parts["demo-draws"] = partial(demo_record.draws, root / demo_record.FOLDER)
     parts["worth"] = partial(valued.worth_table, root / valued.FOLDER)

@@ -11,6 +11,9 @@ from fedsemi.evidence.layout import titled
 from fedsemi.evidence.records import Record
 from fedsemi.evidence.results import Evidence
 
+FIRST = "0"
+"""The labeled site, where it is the only one."""
+
 
 def moved(record: Record) -> float | None:
     """Return the part of the mean that shares move away from equal ones, by rounds.
@@ -41,8 +44,26 @@ def moved_sentence(evidence: Evidence, ours: Setting, where: str = "") -> str:
     seeds = f"{len(parts)} seed{'s' if len(parts) > 1 else ''}"
     place = f"{titled(ours.dataset)}{f', {where}' if where else ''}"
     return (
-        f"SemiAnAgg moves {reach} % of the mean away from equal shares on {place} "
-        f"({seeds})."
+        f"SemiAnAgg gives {reach} % of the whole weight to other sites than equal "
+        f"shares would, on {place} ({seeds})."
+    )
+
+
+def by_size_sentence(evidence: Evidence, place: Setting) -> str:
+    """Say why all labels bound nothing where the fair site is small.
+
+    A federation of all labels is averaged by numbers of images. Nothing before a run.
+    """
+    shares = [
+        record["clients"]["mean_contribution"][FIRST]
+        for record in evidence.found(place.bound("upper")).values()
+    ]
+    if not shares:
+        return ""
+    return (
+        "With all labels sites count by their images, so the one that has all digits "
+        f"has {100 * fmean(shares):.0f} % of the mean, which methods give one half, "
+        "and the others each lack half of the digits: that is no bound here."
     )
 
 

@@ -35,7 +35,9 @@ def part_of(name: str, effect: Effect) -> Part:
     told = [f"{name} {short(test)}", effect.beside]
     if word == NO and test.low is not None and test.low > 0:
         told.append("too small to matter")
-    if effect.seeds < effect.planned:
+    if word == OPEN and by_interval(test, WORTH) == NO:
+        told.append(f"within ±{WORTH} so far")
+    if effect.seeds < max(effect.planned, effect.most):
         told.append(effect.progress)
     return Part(word, ", ".join(each for each in told if each))
 
@@ -43,12 +45,16 @@ def part_of(name: str, effect: Effect) -> Part:
 def word_of(effect: Effect) -> str:
     """Answer by an interval, and not before it has the seeds that were planned.
 
+    That nothing worth having is there is not said while it goes on.
+
     Yes if it is above zero and reaches what matters, no if it is below zero or has
     nothing that matters in it.
     """
     if effect.test is None or effect.seeds < effect.planned:
         return OPEN
-    return by_interval(effect.test, WORTH)
+    word, high = by_interval(effect.test, WORTH), effect.test.high
+    below = high is not None and high < 0
+    return OPEN if word == NO and not below and effect.seeds < effect.most else word
 
 
 def by_interval(test: Paired, worth: float) -> str:

@@ -10,6 +10,8 @@ from functools import cache
 import numpy as np
 from scipy import stats
 
+NOTHING = "no effect worth having"
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -58,7 +60,7 @@ class Paired:
         if self.low > 0 or self.high < 0:
             side = "above" if self.low > 0 else "below"
             return f"decided, {side} zero{' but too small to matter' if small else ''}"
-        return "no effect worth having" if small else "undecided"
+        return NOTHING if small else "undecided"
 
 
 _MOST_SEEDS = 10_000

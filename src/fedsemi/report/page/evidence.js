@@ -23,7 +23,7 @@ const PLOTS = {
     const groups = [...new Set(plot.rows.map((r) => r.group))];
     return figure({ ...base, wide: true, legend: groups.map((name, i) => ({ name, color: COLORS[i] })), chart: intervalChart({ rows: plot.rows, worth: plot.worth, label: plot.label }) });
   },
-  map: (plot, base) => figure({ ...base, wide: plot.columns.length > 5, chart: differenceMap({ rows: plot.rows, columns: plot.columns, cells: plot.cells, rowLabel: plot.row_label, worth: plot.worth }) }),
+  map: (plot, base) => figure({ ...base, wide: plot.columns.length > 5, chart: differenceMap({ rows: plot.rows, columns: plot.columns, cells: plot.cells, rowLabel: plot.row_label, worth: plot.worth, planned: plot.planned }) }),
   sweep: (plot, base) => {
     const series = plot.series.map((s, i) => ({ ...s, color: COLORS[i % 7], dash: DASHES[Math.floor(i / 7) % 4] }));
     const cell = (s, i) => (known(s.values[i]) ? `${s.values[i]} %` : "–");
@@ -110,7 +110,7 @@ function overviewOf(lines, answers) {
   return el("table", { class: "overview", role: "table", "aria-label": "Questions and answers" }, el("tbody", { role: "rowgroup" }, ...lines.map(row)));
 }
 
-const overview = view.overview.length ? [el("p", { class: "note" }, view.overview_note), overviewOf(view.overview, view.answers)] : [];
+const overview = view.overview.length ? [el("p", { class: "note" }, view.overview_note), overviewOf(view.overview, view.answers), folded("What the words mean", table(["word", "meaning"], view.words, "What the words mean"))] : [];
 const parts = [
   ["Questions", view.answers.length ? [...overview, ...view.answers.map(questionOf)] : [], view.answers.map((a, i) => [`q${i}`, a.name])],
   ["Tables", view.tables.map(artifactOf), view.tables.map((t) => [t.id, t.name])],

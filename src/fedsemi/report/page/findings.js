@@ -54,11 +54,11 @@ function intervalRow(picture, row, { x, y, color, hollow, end, narrow }) {
   picture.append(node);
 }
 
-// Blue above zero, orange below, pale in between; the frame says that zero is excluded.
+// Blue above zero, orange below, pale in between; a frame says that zero is excluded.
 const ABOVE = { light: [[226, 238, 250], [33, 113, 181]], dark: [[28, 56, 88], [90, 170, 225]] };
 const BELOW = { light: [[252, 236, 214], [201, 122, 0]], dark: [[74, 52, 20], [245, 180, 60]] };
 
-function differenceMap({ rows, columns, cells, rowLabel, worth }) {
+function differenceMap({ rows, columns, cells, rowLabel, worth, planned }) {
   return (width) => {
     const narrow = width < 520, left = 24, head = 40, tall = narrow ? 70 : 54;
     const cellWidth = Math.max(narrow ? 58 : 76, (width - left - 2) / columns.length);
@@ -69,13 +69,13 @@ function differenceMap({ rows, columns, cells, rowLabel, worth }) {
     const most = Math.max(worth, ...cells.flat().filter(known).map((c) => Math.abs(c.value)));
     rows.forEach((name, r) => {
       picture.append(draw("text", { x: left - 8, y: head + (r + 0.5) * tall + 4, "text-anchor": "end" }, name));
-      columns.forEach((column, c) => mapCell(picture, cells[r][c], { x: left + c * cellWidth, y: head + r * tall, width: cellWidth - 3, height: tall - 3, most, worth, narrow }));
+      columns.forEach((column, c) => mapCell(picture, cells[r][c], { x: left + c * cellWidth, y: head + r * tall, width: cellWidth - 3, height: tall - 3, most, worth, planned, narrow }));
     });
     return picture;
   };
 }
 
-function mapCell(picture, cell, { x, y, width, height, most, worth, narrow }) {
+function mapCell(picture, cell, { x, y, width, height, most, worth, planned, narrow }) {
   const box = draw("rect", { x: x + 1, y: y + 1, width, height, rx: 3, fill: "var(--empty)" });
   picture.append(box);
   const middle = { x: x + 1 + width / 2, "text-anchor": "middle" };
@@ -83,7 +83,8 @@ function mapCell(picture, cell, { x, y, width, height, most, worth, narrow }) {
   const inks = ["light", "dark"].map((scheme) => shade(Math.abs(cell.value) <= worth ? 0 : Math.abs(cell.value) / most, (cell.value < 0 ? BELOW : ABOVE)[scheme]));
   paint(box, ...inks.map(rgb));
   const excluded = known(cell.low) && (cell.low > 0 || cell.high < 0);
-  if (excluded) { box.setAttribute("stroke", "var(--text)"); box.setAttribute("stroke-width", 2); }
+  // Dashed as long as seeds are missing: such a cell claims nothing yet.
+  if (excluded) Object.entries({ stroke: "var(--text)", "stroke-width": 2, ...(cell.seeds < planned && { "stroke-dasharray": "3 4" }) }).forEach(([name, value]) => box.setAttribute(name, value));
   const [low, high] = known(cell.low) ? [`${signed(cell.low)} to`, signed(cell.high)] : ["no", "interval"];
   const lines = [signed(cell.value), ...(narrow ? [low, high] : [`${low} ${high}`]), `n = ${cell.seeds}`];
   lines.forEach((text, i) => {

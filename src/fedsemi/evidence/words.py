@@ -1,0 +1,34 @@
+"""What the words of the results mean, for its page, results.md and the glossary."""
+
+from __future__ import annotations
+
+from fedsemi.evidence.render import markdown_table
+
+WORDS = {
+    "equal shares, uniform": "every unlabeled site has the same weight; as in all "
+    "methods of the averaging family labeled sites have one half together",
+    "presence": "shares as by Eq. 4, from nothing but which pseudo-classes a site "
+    "shows: no anchor network",
+    "permuted": "SemiAnAgg's shares, dealt to the wrong sites",
+    "class mass": "each class is shared out by the numbers of pseudo-labels that sites "
+    "have of it",
+    "labels only": "labeled sites alone, learned in one stage for as many rounds as "
+    "warm-up and method together",
+    "labels after the warm-up": "labeled sites alone, from the model on that methods "
+    "begin with, for as many rounds as they",
+    "the warm-up's model": "the one that methods begin with, the paper's lower bound",
+    "global model": "the model of a round, scored by the mean of the last five tests",
+    "running mean": "beside the run, a model that takes 15 % of each round's global "
+    "model and keeps 85 % of itself; tested with it",
+    "gap closed": "(score − the warm-up's) / (all labels − the warm-up's)",
+    "holder": "on MNIST an unlabeled site that has images of 5 to 9; the others have 0 "
+    "to 4, the labeled site has all digits",
+    "lonely site": "the holder, where there is one",
+    "skew 0.5": "half of the images of every unlabeled site are of all ten digits",
+    "balanced, plain": "pseudo-labels learned with balanced softmax, or not",
+}
+
+
+def words_table() -> str:
+    """Write them as a table."""
+    return markdown_table(("word", "meaning"), list(WORDS.items()))
