@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tests.evidence.by_hand import evidence_of
 
+from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.catalogue import Artifact, Cell, setting
-from fedsemi.evidence.latex import as_latex, escaped
+from fedsemi.evidence.latex import answer_latex, as_latex, escaped
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.results import Evidence
 
@@ -26,6 +27,32 @@ def test_a_table_has_rules_heads_bold_and_small_numbers(tiny: Profile) -> None:
     assert r"SemiAnAgg & \textbf{60.5} $\pm$ 0.7 {\scriptsize 72.24} \\" in text
     assert text.count("{") == text.count("}")
     assert r"\label{tab:table3}" in text and "Guard off" in text
+
+
+def test_an_answer_is_a_table_of_its_differences(tiny: Profile) -> None:
+    text = answer_latex(
+        Answer(
+            name="q1",
+            question="Is it?",
+            finding="",
+            text=(),
+            head=("difference", "seeds"),
+            rows=(("A − B", "50 %"),),
+            note="One.",
+        )
+    )
+    assert r"difference & seeds \\" in text
+    assert r"A $-$ B & 50 \% \\" in text
+    assert r"\caption{Is it? One.}" in text
+    assert r"\label{tab:q1-answer}" in text
+    assert text.count("{") == text.count("}")
+    assert answer_latex(Answer("q1", "Is it?", "", (), ("a",), (), "")) == ""
+
+
+def test_a_title_that_asks_has_no_full_stop_behind_it(tiny: Profile) -> None:
+    evidence = evidence_of(tiny, {UNIFORM: [0.50, 0.51], OURS: [0.60, 0.61]})
+    asked = Artifact("q1", "Is it?", TABLE.cells)
+    assert r"\caption{Is it? In percent" in as_latex(asked, evidence)
 
 
 def test_signs_that_latex_reads_as_commands_are_escaped() -> None:

@@ -2,6 +2,7 @@ r"""Tables as LaTeX for \usepackage{booktabs}, laid out as in the paper."""
 
 from __future__ import annotations
 
+from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.captions import caption_of, remarks
 from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.layout import Entry, Grid, Panel, grid_of
@@ -40,6 +41,29 @@ def as_latex(artifact: Artifact, evidence: Evidence) -> str:
         *(line for panel in grid.panels for line in _panel(panel, grid)),
         r"\par\smallskip\raggedright\footnotesize",
         *(rf"{note}\par" for note in notes),
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def answer_latex(answer: Answer) -> str:
+    """Write the differences that answer a question; nothing if nothing was run."""
+    if not answer.rows:
+        return ""
+    rows = [r" & ".join(map(escaped, row)) + r" \\" for row in answer.rows]
+    lines = [
+        "",
+        r"\begin{table}[t]",
+        r"\centering\small",
+        rf"\caption{{{escaped(answer.question)} {escaped(answer.note)}}}",
+        rf"\label{{tab:{answer.name}-answer}}",
+        rf"\begin{{tabular}}{{@{{}}l{'c' * (len(answer.head) - 1)}@{{}}}}",
+        r"\toprule",
+        r" & ".join(map(escaped, answer.head)) + r" \\",
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"

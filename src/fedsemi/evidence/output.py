@@ -7,8 +7,9 @@ from pathlib import Path
 
 from fedsemi.evidence.answers import answer_of
 from fedsemi.evidence.catalogue import Artifact
+from fedsemi.evidence.figure_table import figure_csv
 from fedsemi.evidence.helping import sentences
-from fedsemi.evidence.latex import as_latex
+from fedsemi.evidence.latex import answer_latex, as_latex
 from fedsemi.evidence.page import evidence_page
 from fedsemi.evidence.render import answer_markdown, as_csv, as_markdown
 from fedsemi.evidence.results import Evidence
@@ -21,7 +22,10 @@ def write_all(
     evidence: Evidence,
     page: Path | None = None,
 ) -> Path:
-    """Write Markdown, CSV and LaTeX of what was run, and one page for all of it."""
+    """Write Markdown, CSV and LaTeX of what was run, and one page for all of it.
+
+    The CSV of a figure has its points, the LaTeX of a question its differences, too.
+    """
     make_folder(folder)
     for artifact in artifacts:
         if not evidence.has_some(artifact):
@@ -34,6 +38,10 @@ def write_all(
         if artifact.cells:
             texts["csv"] = as_csv(artifact, evidence)
             texts["tex"] = as_latex(artifact, evidence)
+        elif artifact.charts and not artifact.own:
+            texts["csv"] = figure_csv(artifact, evidence)
+        if answer is not None:
+            texts["tex"] += answer_latex(answer)
         for ending, text in texts.items():
             write_whole(folder / f"{artifact.name}.{ending}", text.encode())
     page = page or folder / "index.html"
