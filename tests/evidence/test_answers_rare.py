@@ -41,7 +41,7 @@ def test_a_cell_with_all_seeds_says_yes_or_no(medium: Profile) -> None:
     )
     assert falls.word == "Yes"
     assert falls.told.startswith(
-        "The lead with 1 holder less that with 4 on MNIST +3.5"
+        "the lead with 1 holder less that with 4 on MNIST +3.5"
     )
 
 

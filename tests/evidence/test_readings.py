@@ -284,7 +284,7 @@ def test_weights_matter_with_one_or_two_holders_and_not_with_four() -> None:
         found = [told[holders, score] for holders in ("1", "2", "4")]
         assert found == [ABOVE, ABOVE, NOTHING]
     assert answer.parts[-1].word == YES
-    assert answer.parts[-1].told.startswith("The lead with 1 holder less that with 4")
+    assert answer.parts[-1].told.startswith("the lead with 1 holder less that with 4")
 
 
 def test_turns_lead_by_more_than_weights_do() -> None:

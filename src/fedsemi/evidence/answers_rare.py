@@ -23,7 +23,7 @@ from fedsemi.evidence.effects import (
 from fedsemi.evidence.questions import FEW_HOLDERS, HOLDERS, LABELS, MAIN
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import moved_sentence
-from fedsemi.evidence.short import NO, OPEN, YES, Part, parts_of, word_of
+from fedsemi.evidence.short import NO, OPEN, YES, Part, part_of, parts_of, word_of
 from fedsemi.evidence.stats import Paired, paired
 
 _SEEDS = 10
@@ -62,7 +62,7 @@ def when(evidence: Evidence) -> Answer:
         f"seeds, {_SEEDS} are planned. The last rows say how many seeds an interval "
         f"within ±{WORTH} takes at the observed deviation, by the global model.",
         tuple(_heat_maps(found)) if ran else (),
-        (*_parts(found), *parts_of({each.what: each for each in fall[-1:]})),
+        (*_parts(found), part_of(fall[-1].what.replace("The", "the", 1), fall[-1])),
     )
 
 

@@ -75,7 +75,7 @@ def diversity_beside_presence(evidence: Evidence) -> Answer:
         "Does diversity add anything to class presence?",
         {"SVHN": svhn, "MNIST": mnist},
         [*more, _helped(evidence, rare, _MNIST_SEEDS)],
-        "SemiAnAgg − others, where one MNIST site alone holds five digits",
+        "SemiAnAgg − others; on MNIST one site alone holds five digits",
         [*_setting(evidence, rare), by_size_sentence(evidence, rare)],
     )
 

@@ -26,7 +26,7 @@ BEST = (
     "not corrected for the number of comparisons."
 )
 _UNTESTED = "Methods do not share two seeds yet, so no best is marked."
-_ALONE = "There is one method beside bounds, so no best is marked."
+_ALONE = "There is only one method, so no best is marked."
 
 
 def about(evidence: Evidence, artifacts: Sequence[Artifact]) -> str:

@@ -168,7 +168,12 @@ def _panel(
 
 
 def _is_bound(entries: Iterable[Entry]) -> bool:
-    return all(entry.cell.setting.arm in BOUNDS for entry in entries)
+    return all(_no_method(entry.cell) for entry in entries)
+
+
+def _no_method(cell: Cell) -> bool:
+    """Tell bounds, and runs without one of the sites, from methods."""
+    return cell.setting.arm in BOUNDS or cell.setting.without is not None
 
 
 def _entries(cells: Sequence[Cell], evidence: Evidence) -> list[Entry]:
@@ -177,7 +182,7 @@ def _entries(cells: Sequence[Cell], evidence: Evidence) -> list[Entry]:
     methods = [
         i
         for i, cell in enumerate(cells)
-        if cell.setting.arm not in BOUNDS and len(scores[i]) >= _TWO
+        if not _no_method(cell) and len(scores[i]) >= _TWO
     ]
     best = _best([scores[i] for i in methods])
     marks = [""] * len(cells)

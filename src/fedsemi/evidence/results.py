@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fedsemi.evidence.catalogue import Artifact, Cell, Setting
 from fedsemi.evidence.jobs import Source, job_of
@@ -79,8 +79,17 @@ class Evidence:
         return {seed: value for seed, value in every.items() if value is not None}
 
     def lines(self, artifact: Artifact) -> list[Line]:
-        """Return the lines of a table."""
-        return [self._line(artifact, cell) for cell in artifact.cells]
+        """Return the lines of a table.
+
+        Where something lies above the model with all labels, that is no bound, and no
+        line says which share of a gap it closes.
+        """
+        lines = [self._line(artifact, cell) for cell in artifact.cells]
+        unbound = {_column(each) for each in lines if (each.gap or 0.0) > 1.0}
+        return [
+            replace(each, gap=None) if _column(each) in unbound else each
+            for each in lines
+        ]
 
     def comparisons(self, artifact: Artifact) -> list[Comparison]:
         """Test SemiAnAgg against every other arm of the same table."""
@@ -177,6 +186,11 @@ class Evidence:
         if not claim or cell.paper is None or cell.setting.arm.startswith(OURS):
             return here
         return f"{here} (paper {claim[0] - cell.paper:+.2f})"
+
+
+def _column(line: Line) -> tuple[object, ...]:
+    place = line.cell.setting
+    return place.dataset, place.partition, line.cell.metric
 
 
 def _paper(artifact: Artifact, cell: Cell, bound: str) -> float | None:

@@ -9,7 +9,9 @@ function linesOf(plot, base) {
   }));
   const all = series.flatMap((s) => [...s.values, ...(s.low || []), ...(s.high || [])]).filter(known);
   const low = Math.max(0, Math.min(...all) - 0.02), high = Math.min(1, Math.max(...all) + 0.02);
-  return figure({ ...base, legend: series, chart: lineChart({ xs, series, low, high }), rows: () => [["round", ...series.map((s) => s.name)], xs.map((x, i) => [x, ...series.map((s) => percent(s.values[i]))])] });
+  // A line alone has no legend, so the note names it.
+  const note = series.length > 1 ? base.note : `${series[0].name}. ${base.note}`;
+  return figure({ ...base, note, legend: series, chart: lineChart({ xs, series, low, high }), rows: () => [["round", ...series.map((s) => s.name)], xs.map((x, i) => [x, ...series.map((s) => percent(s.values[i]))])] });
 }
 
 const PLOTS = {

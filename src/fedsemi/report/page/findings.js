@@ -22,7 +22,7 @@ function intervalChart({ rows, worth, label }) {
     const names = [...new Set(rows.map((r) => r.name))], groups = [...new Set(rows.map((r) => r.group))];
     const narrow = width < 520, above = narrow ? 19 : 0, step = above + 16 * groups.length + 8;
     const left = narrow ? 10 : Math.min(width * 0.42, 14 + Math.max(...names.map((name) => textWidth(name, 11.5))));
-    const right = narrow ? 52 : 96, top = 4, bottom = top + step * names.length;
+    const right = narrow ? 84 : 96, top = 4, bottom = top + step * names.length;
     const ends = rows.flatMap((r) => [r.value, r.low, r.high]).filter(known).concat(0, worth ? [worth, -worth] : []);
     const pad = (Math.max(...ends) - Math.min(...ends) || 1) * 0.05;
     const low = Math.min(...ends) - pad, high = Math.max(...ends) + pad;
@@ -37,20 +37,20 @@ function intervalChart({ rows, worth, label }) {
       picture.append(draw("text", { ...place, class: "over" }, shorten(name, Math.floor((narrow ? width : left) / 6.4))));
       groups.forEach((group, g) => {
         const row = rows.find((r) => r.name === name && r.group === group);
-        if (row) intervalRow(picture, row, { x, y: start + above + 12 + g * 16, color: COLORS[g], hollow: g > 0, end: width - right, narrow });
+        if (row) intervalRow(picture, row, { x, y: start + above + 12 + g * 16, color: COLORS[g], hollow: g > 0, end: width - right });
       });
     });
     return picture;
   };
 }
 
-function intervalRow(picture, row, { x, y, color, hollow, end, narrow }) {
+function intervalRow(picture, row, { x, y, color, hollow, end }) {
   const node = draw("g");
   if (known(row.low)) node.append(draw("path", { d: `M${x(row.low)} ${y}H${x(row.high)}`, stroke: color, "stroke-width": 2.4 }));
   node.append(draw("circle", { cx: x(row.value), cy: y, r: 4.2, fill: hollow ? "var(--panel)" : color, stroke: color, "stroke-width": 2 }));
   const told = `${signed(row.value, 2)}${known(row.low) ? ` (${signed(row.low, 2)} to ${signed(row.high, 2)})` : ""}${row.seeds ? `, n = ${row.seeds}` : ""}`;
   node.append(draw("title", {}, `${row.name}, ${row.group}: ${told}`));
-  node.append(draw("text", { x: end + 8, y: y + 4, "font-size": 11, class: "soft" }, narrow || !row.seeds ? signed(row.value) : `${signed(row.value)}, n = ${row.seeds}`));
+  node.append(draw("text", { x: end + 8, y: y + 4, "font-size": 11, class: "soft" }, !row.seeds ? signed(row.value) : `${signed(row.value)}, n = ${row.seeds}`));
   picture.append(node);
 }
 
@@ -113,7 +113,7 @@ function doseChart({ points, label, unit }) {
       const dot = draw("circle", { cx: x(p.x), cy: y(p.y), r: 5, fill: "var(--c0)" });
       dot.append(draw("title", {}, `power ${p.name}: ${p.y} at a share of ${p.x}`));
       const last = x(p.x) > width * 0.7;
-      picture.append(dot, draw("text", { x: x(p.x) + (last ? -9 : 9), y: y(p.y) - 8, "text-anchor": last ? "end" : "start" }, `power ${p.name}`));
+      picture.append(dot, draw("text", { x: x(p.x) + (last ? -9 : 9), y: y(p.y) - 8, "text-anchor": last ? "end" : "start", class: "over" }, `power ${p.name}`));
     }
     return picture;
   };
