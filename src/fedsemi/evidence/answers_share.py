@@ -68,6 +68,10 @@ def labeled_share(evidence: Evidence) -> Answer:
     )
 
 
+def _largest_of(changes: int) -> str:
+    return f"the largest of {changes} changes" if changes > 1 else "the only change"
+
+
 def _share(other: Setting) -> str:
     return f"Labeled share {_share_of(other)} − 0.5"
 
@@ -100,7 +104,7 @@ def _against_weights(
     side = "above zero" if test.mean >= 0 else "below zero"
     finding = larger.finding.replace(side, relation)
     text = (
-        f"{effect.sentence} This is the largest of {len(ran)} changes, and "
+        f"{effect.sentence} This is {_largest_of(len(ran))}, and "
         f"{abs(test.mean):.2f} points {relation} in size than SemiAnAgg − uniform "
         f"({ends}{larger.progress}): {finding}."
     )
