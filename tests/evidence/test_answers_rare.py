@@ -41,7 +41,8 @@ def test_a_cell_with_all_seeds_says_yes_or_no(medium: Profile) -> None:
     )
     assert falls.word == "Yes"
     assert falls.told.startswith(
-        "the lead with 1 holder less that with 4 on MNIST +3.5"
+        "SemiAnAgg's lead over equal shares with 1 holder less that with 4, MNIST, "
+        "200 labels +3.5"
     )
 
 
@@ -54,7 +55,7 @@ def test_leads_are_compared_seed_by_seed(medium: Profile) -> None:
     (told,) = [
         part
         for part in answer("q3", evidence_of(medium, scores)).text
-        if part.startswith("The lead with 1 holder less that with 4")
+        if "with 1 holder less that with 4" in part
     ]
     assert "+2.00 points (95 % interval −10.71 to +14.71, 2 of 10 seeds" in told
 
@@ -72,6 +73,18 @@ def test_the_region_in_which_to_care_is_named(medium: Profile) -> None:
         "Weights are worth having with 1 holder (200 labels); make no difference "
         "worth having with 4 holders (200 labels); elsewhere it is open."
     )
+
+
+def test_a_loss_is_not_called_a_difference_that_does_not_matter(
+    medium: Profile,
+) -> None:
+    scores = mnist(uniform=[0.8] * 10, semianagg=[0.78, 0.79] * 5)
+    (told,) = [
+        part
+        for part in answer("q3", evidence_of(medium, scores)).text
+        if part.startswith("Weights")
+    ]
+    assert told.startswith("Weights cost with 1 holder (200 labels); elsewhere")
 
 
 def test_seeds_that_are_missing_leave_a_cell_without_a_claim(medium: Profile) -> None:

@@ -21,7 +21,7 @@ def test_a_labeled_share_is_compared_in_size_with_the_weights(medium: Profile) -
     assert found.finding == "SVHN: undecided so far; ISIC-18: not run; MNIST: not run"
     svhn_part, isic18, _ = found.parts
     assert svhn_part.told.startswith(
-        "SVHN, a labeled share of 0.15 costs 3.50 points, which in size exceeds what "
-        "the weights change by +2.50 ("
+        "SVHN, a labeled share of 0.15 costs 3.50 points; its size less that of the "
+        "weights +2.50 ("
     )
     assert (isic18.word, isic18.told) == ("Open", "ISIC-18 not run")

@@ -86,6 +86,12 @@ def test_a_bound_that_is_none_is_called_so(medium: Profile) -> None:
     assert "the one that has all digits has 50 % of the mean" in found.text[-1]
 
 
+def test_a_bound_that_bounds_is_not_explained_away(medium: Profile) -> None:
+    scores = mnist(uniform=[0.60], upper=[0.90], semianagg=[0.80])
+    found = answer("q2", evidence_of(medium, scores))
+    assert not any("no bound here" in each for each in found.text)
+
+
 def test_bounds_are_in_the_table_and_not_in_the_plot(medium: Profile) -> None:
     scores = svhn(uniform=[0.8], upper=[0.9], semianagg=[0.8], lower=[0.6])
     found = answer("q1", evidence_of(medium, scores))

@@ -29,12 +29,13 @@ def test_each_point_of_a_curve_has_its_band_and_number_of_seeds(tiny: Profile) -
         "plot": "A",
         "series": "SemiAnAgg, paper's rule",
         "x": "1",
-        "value": "0.3",
-        "low": "0.1586",
-        "high": "0.4414",
+        "value": "30.0",
+        "mean - sd": "15.86",
+        "mean + sd": "44.14",
         "seeds": "2",
+        "unit": "percent",
     }
-    assert second["value"] == second["low"] == "0.5"
+    assert second["value"] == second["mean - sd"] == "50.0"
 
 
 def test_each_bar_and_each_class_of_a_client_is_a_line(tiny: Profile) -> None:
@@ -45,7 +46,8 @@ def test_each_bar_and_each_class_of_a_client_is_a_line(tiny: Profile) -> None:
     charts = Chart("bars", "Bars", (OURS,)), Chart("classes", "Owners", (OURS,))
     figure = Artifact("fig1", "Both", charts=charts)
     bar, *counts = lines(figure_csv(figure, evidence_of(tiny, {OURS: [run]})))
-    assert (bar["plot"], bar["value"]) == ("Bars", "40.0")
+    assert (bar["plot"], bar["value"], bar["unit"]) == ("Bars", "40.0", "percent")
+    assert bar["seeds"] == "1"
     assert [(c["series"], c["x"], c["value"]) for c in counts] == [
         ("client 0", "a", "3"),
         ("client 0", "b", "4"),

@@ -34,7 +34,7 @@ def test_an_answer_is_a_table_of_its_differences(tiny: Profile) -> None:
         Answer(
             name="q1",
             question="Is it?",
-            finding="",
+            finding="undecided",
             text=(),
             head=("difference", "seeds"),
             rows=(("A − B", "50 %"),),
@@ -43,7 +43,7 @@ def test_an_answer_is_a_table_of_its_differences(tiny: Profile) -> None:
     )
     assert r"difference & seeds \\" in text
     assert r"A $-$ B & 50 \% \\" in text
-    assert r"\caption{Is it? One.}" in text
+    assert r"\caption{Is it? Undecided. One.}" in text
     assert r"\label{tab:q1-answer}" in text
     assert text.count("{") == text.count("}")
     assert answer_latex(Answer("q1", "Is it?", "", (), ("a",), (), "")) == ""

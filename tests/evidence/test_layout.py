@@ -72,7 +72,7 @@ def test_a_method_alone_among_bounds_is_not_called_short_of_seeds(
 ) -> None:
     evidence = evidence_of(tiny, scored("uniform", "upper"))
     caption = caption_of(grid_of(table(), evidence), evidence)
-    assert "There is only one method, so no best is marked." in caption
+    assert "There are no two methods to compare, so no best is marked." in caption
 
 
 def test_markdown_has_methods_as_rows_and_the_papers_number_small(

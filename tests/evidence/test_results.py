@@ -130,6 +130,31 @@ def test_the_gap_is_that_of_the_seeds_that_method_and_bounds_have(
     assert line.ours is not None and line.ours.mean == pytest.approx(70)
 
 
+@pytest.mark.parametrize(("best", "told"), [(0.75, True), (0.85, False)])
+def test_where_a_method_is_above_all_labels_no_row_says_a_gap(
+    tiny: Profile, best: float, told: bool
+) -> None:
+    record = made.record
+    warm_up, ours, semi, few = (
+        setting("isic18", arm, labeled_fraction=0.1)
+        for arm in ("warm-up", "semianagg", "fedavg-semi", "upper")
+    )
+    evidence = made.evidence_of(
+        tiny,
+        {
+            warm_up: [record(0.2)],
+            setting("isic18", "upper"): [record(0.8)],
+            # All labels of another table: above the bound, and no method.
+            few: [record(0.9)],
+            ours: [record(0.5)],
+            semi: [record(best)],
+        },
+    )
+    cells = (Cell("ours", ours), Cell("semi", semi), Cell("upper", few))
+    first, second, _ = evidence.lines(Artifact("t", "", cells))
+    assert (first.gap is not None, second.gap is not None) == (told, told)
+
+
 def test_without_a_bound_there_is_no_gap(tiny: Profile) -> None:
     evidence = made.evidence_of(tiny, {OURS_ALONE: [made.record(0.5)]})
     (line,) = evidence.lines(Artifact("t", "", (Cell("x", OURS_ALONE, paper=70.0),)))

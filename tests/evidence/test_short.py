@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fedsemi.evidence.effects import Effect
@@ -37,6 +39,23 @@ def test_planned_seeds_that_are_missing_leave_it_open_and_say_so() -> None:
     found = part_of("SVHN", effect(2.0, 2.1, 2.2, planned=5))
     assert found == Part(OPEN, "SVHN +2.10 (+1.85 to +2.35), 3 of 5 seeds so far")
     assert part_of("SVHN", effect(2.0, planned=1)) == Part(OPEN, "SVHN +2.00")
+
+
+def test_a_loss_that_is_early_is_not_called_small() -> None:
+    found = part_of("SVHN", effect(-10.0, -11.0, -10.5, planned=5))
+    assert found.word == OPEN and "within" not in found.told
+
+
+def test_what_goes_on_may_be_a_gain_or_a_loss_before_it_ends_but_no_tie() -> None:
+    words = [
+        part_of("SVHN", replace(effect(*some), most=9)).word
+        for some in ([2.0, 2.1, 2.2], [-2.0, -2.1, -2.2], [0.1, 0.0, -0.1])
+    ]
+    assert words == [YES, NO, OPEN]
+    tie = replace(effect(0.1, 0.11, 0.12), most=9)
+    told = part_of("SVHN", tie).told
+    assert told.endswith("within ±0.5 so far, 3 of at most 9 seeds")
+    assert tie.finding == "decided, above zero but too small to matter so far"
 
 
 def test_what_was_not_run_is_open() -> None:

@@ -42,9 +42,9 @@ def of_effects(
 ) -> Answer:
     """Answer by the effects that decide, by where, and show others beside them.
 
-    One or two are told in words, too; of more the table is easier to read. Bounds that
-    are not asked about are in the table only: they lie so far off that a plot would
-    show nothing else.
+    One or two are told in words, too; of more the table is easier to read. Bounds are
+    in the table only, as long as there is something else to draw: they lie so far off
+    that a plot would show nothing else.
     """
     told: list[str] = []
     if len(deciding) <= _IN_WORDS:
@@ -69,7 +69,7 @@ def of_effects(
 
 
 def _drawn(deciding: Mapping[str, Effect], more: Sequence[Effect]) -> list[Effect]:
-    """Leave out bounds, but keep them where the question is about one."""
+    """Leave out bounds, unless the question is about nothing else."""
     asked = list(deciding.values())
     if all(each.bound for each in asked):
         return asked

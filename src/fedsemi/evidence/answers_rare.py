@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,20 +10,19 @@ from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.catalogue import Setting, setting
 from fedsemi.evidence.effects import (
     SCORES,
-    WORTH,
     Effect,
     effect_of,
     ends,
-    narrow,
     points,
     said_of,
     short,
 )
-from fedsemi.evidence.questions import FEW_HOLDERS, HOLDERS, LABELS, MAIN
+from fedsemi.evidence.questions import HOLDERS, LABELS, MAIN
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import moved_sentence
 from fedsemi.evidence.short import NO, OPEN, YES, Part, part_of, parts_of, word_of
 from fedsemi.evidence.stats import Paired, paired
+from fedsemi.evidence.stopping import WORTH
 
 _SEEDS = 10
 _COLUMNS: dict[str, dict[str, Any]] = {
@@ -34,9 +32,12 @@ _COLUMNS: dict[str, dict[str, Any]] = {
 }
 """What else the map varies; the last two with the labels of the main cell."""
 _MAIN_COLUMN = f"{MAIN['rare.labeled_size']} labels"
-_GO_ON, _MOST = [(holders, _MAIN_COLUMN) for holders in FEW_HOLDERS], 40
-"""Cells that go on, as long as they are wider than what matters, and how far."""
-_REGIONS = {YES: "are worth having with", NO: "make no difference worth having with"}
+_COST = "Cost"
+_REGIONS = {
+    YES: "are worth having with",
+    NO: "make no difference worth having with",
+    _COST: "cost with",
+}
 
 Map = dict[tuple[int, str], Effect]
 
@@ -62,7 +63,7 @@ def when(evidence: Evidence) -> Answer:
         f"seeds, {_SEEDS} are planned. The last rows say how many seeds an interval "
         f"within ±{WORTH} takes at the observed deviation, by the global model.",
         tuple(_heat_maps(found)) if ran else (),
-        (*_parts(found), part_of(fall[-1].what.replace("The", "the", 1), fall[-1])),
+        (*_parts(found), part_of(fall[-1].what, fall[-1])),
     )
 
 
@@ -72,10 +73,7 @@ def _map(evidence: Evidence) -> Map:
         for name, changed in _COLUMNS.items():
             what = f"SemiAnAgg − uniform, MNIST, {_held_by(holders)}, {name}"
             pair = _arms_at(holders, changed)
-            each = effect_of(evidence, what, *pair, _SEEDS)
-            if (holders, name) in _GO_ON and not narrow(each.test):
-                each = replace(each, most=_MOST)
-            found[holders, name] = each
+            found[holders, name] = effect_of(evidence, what, *pair, _SEEDS)
     return found
 
 
@@ -97,7 +95,8 @@ def _fall(evidence: Evidence) -> list[Effect]:
     pairs = [*pairwise(HOLDERS), (fewest, most)]
     return [
         Effect(
-            f"The lead with {_held_by(few)} less that with {many} on MNIST",
+            f"SemiAnAgg's lead over equal shares with {_held_by(few)} less that with "
+            f"{many}, MNIST, {_MAIN_COLUMN}",
             {score: _less(evidence, few, many, score) for score in SCORES},
             _SEEDS,
         )
@@ -127,7 +126,7 @@ def _region(found: Map) -> str:
     told = []
     for word, said in _REGIONS.items():
         cells = [
-            f"{_held_by(h)} ({n})" for (h, n), e in found.items() if word_of(e) == word
+            f"{_held_by(h)} ({n})" for (h, n), e in found.items() if _side(e) == word
         ]
         if cells:
             told.append(f"{said} {', '.join(cells)}")
@@ -183,6 +182,13 @@ def _by_holders(found: Map) -> str:
         f"SemiAnAgg − uniform on MNIST with {_MAIN_COLUMN}, by how many sites hold "
         f"half of the digits: {'; '.join(parts)}."
     )
+
+
+def _side(effect: Effect) -> str:
+    """Tell a loss from a difference that does not matter; both are no gain."""
+    word, test = word_of(effect), effect.test
+    below = test is not None and test.high is not None and test.high < 0
+    return _COST if word == NO and below else word
 
 
 def _map_rows(found: Map) -> list[tuple[str, ...]]:

@@ -110,8 +110,8 @@ def _against_weights(
     )
     change = f"{'costs' if ran[most].mean < 0 else 'brings'} {abs(ran[most].mean):.2f}"
     told = (
-        f"{name}, a labeled share of {_share_of(most)} {change} points, which in size "
-        "exceeds what the weights change by"
+        f"{name}, a labeled share of {_share_of(most)} {change} points; its size less "
+        "that of the weights"
     )
     return text, finding, part_of(told, larger)
 

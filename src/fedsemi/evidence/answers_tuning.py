@@ -27,6 +27,11 @@ _HEAD = (
 )
 
 _AFTER = "not over labels after the warm-up"
+_LAST = (
+    " The last column was added when the records had been seen, which are those of Q8: "
+    "labels only are learned in one stage; labels after the warm-up go on from the "
+    "model that methods go on from, as long as they do. CBAFed has its own warm-up."
+)
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,8 @@ class _Tried:
     scores: Mapping[str, float]
     leads: Mapping[str, Effect]
     """Over labels only, in seeds that both have."""
-    others: Mapping[str, Effect]
-    """Over labels after the warm-up, which methods begin with as well."""
+    others: Mapping[str, Paired | None]
+    """Over labels after the warm-up, for arms that begin with the same one."""
 
     @property
     def judged(self) -> str:
@@ -73,7 +78,7 @@ class _Tried:
             return Part(OPEN, f"{ARMS[self.published].title}, {self.where} not run")
         how = " as published" if len(self.scores) == 1 else ""
         part = part_of(f"{ARMS[self.judged].title}{how}, {self.where}", self.lead)
-        other = self.others[self.judged].test
+        other = self.others[self.judged]
         if part.word != YES or other is None or (other.low or 0.0) > 0:
             return part
         return replace(part, told=f"{part.told}; {_AFTER}, {short(other)}")
@@ -94,7 +99,7 @@ class _Tried:
                 f"{self.scores[arm]:.1f} {SHORT[measure_of(self.dataset)]}",
                 *(_told(test) for test in lead.tests.values()),
                 lead.finding,
-                _told(self.others[arm].test),
+                _told(self.others[arm]),
             )
             for arm, lead in self.leads.items()
         ]
@@ -113,19 +118,19 @@ def tuned(evidence: Evidence) -> Answer:
         found.setdefault(each.lead.finding, []).append(each.lead.what)
     finding = ". ".join(f"{name}: {'; '.join(some)}" for name, some in found.items())
     leads = [lead for each in every for lead in each.leads.values()]
+    beside = any(test for each in every for test in each.others.values())
+    width = len(_HEAD) if beside else len(_HEAD) - 1
     return Answer(
         "q7",
         "Are published methods above labels alone once tuned?",
         finding or "not run",
         (" ".join(each.lead.sentence for each in every) or "No setting was run yet.",),
-        _HEAD,
-        tuple(row for each in every for row in each.rows),
+        _HEAD[:width],
+        tuple(row[:width] for each in every for row in each.rows),
         "Each method has its published constants and three other settings to choose "
         "from. They are chosen by the highest score in the profile choosing, with "
         "other seeds; in medium the chosen one is judged, beside the published one if "
-        f"it is another. {said_of(leads)} The last column was added when the records "
-        "had been seen: labels only are learned in one stage; labels after the warm-up "
-        "go on from the model that methods go on from, as long as they do.",
+        f"it is another. {said_of(leads)}{_LAST if beside else ''}",
         parts=tuple(each.part for each in asked),
     )
 
@@ -142,17 +147,21 @@ def _tried(
         planned = 1
     found = {arm: evidence.scores(setting(dataset, arm), metric) for arm in arms}
     scores = {arm: fmean(of.values()) for arm, of in found.items() if of}
-    leads, others = (
-        {
-            arm: effect_of(
-                evidence,
-                f"{ARMS[arm].title} − labels {called}, {titled(dataset)}",
-                setting(dataset, arm),
-                setting(dataset, labels),
-                planned,
-            )
-            for arm in scores
-        }
-        for labels, called in (("lower", "only"), ("labels-on", "after the warm-up"))
-    )
+    leads = {
+        arm: effect_of(
+            evidence,
+            f"{ARMS[arm].title} − labels only, {titled(dataset)}",
+            setting(dataset, arm),
+            setting(dataset, "lower"),
+            planned,
+        )
+        for arm in scores
+    }
+    beside, first = setting(dataset, "labels-on"), ARMS["labels-on"].steps[0]
+    others = {
+        arm: evidence.paired(setting(dataset, arm), beside, metric)
+        if ARMS[arm].steps[0] == first
+        else None
+        for arm in scores
+    }
     return _Tried(dataset, arms[0], scores, leads, others)

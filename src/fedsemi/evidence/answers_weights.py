@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fedsemi.evidence.answer import Answer, of_effects
 from fedsemi.evidence.catalogue import Setting, measure_of, setting
-from fedsemi.evidence.effects import Effect, effect_of, narrow
+from fedsemi.evidence.effects import Effect, effect_of
 from fedsemi.evidence.gaps import gap_said
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN, QUESTIONS
@@ -23,12 +23,6 @@ PLACES = {
 }
 """Where the first question is asked, by the name of its artifact."""
 _SEEDS, _MNIST_SEEDS = 5, 10
-_MOST: dict[Setting, tuple[int, tuple[str, ...]]] = {
-    setting("svhn", "semianagg"): (20, ("uniform",)),
-    setting("isic18", "semianagg"): (20, ("uniform",)),
-    setting("mnist", "semianagg", **MAIN): (40, ("uniform", "presence", "permuted")),
-}
-"""Seeds to which some go on until SemiAnAgg − uniform is narrow."""
 _SHORT = {
     "uniform": "uniform",
     "presence": "presence",
@@ -84,12 +78,6 @@ def _against(
     evidence: Evidence, ours: Setting, arms: Sequence[str], planned: int
 ) -> list[Effect]:
     """Compare SemiAnAgg with other arms beside it."""
-    most, on = _MOST.get(ours, (0, ()))
-    equal = evidence.paired(
-        ours, replace(ours, arm="uniform"), measure_of(ours.dataset)
-    )
-    if narrow(equal):
-        most = 0
     return [
         effect_of(
             evidence,
@@ -97,7 +85,6 @@ def _against(
             ours,
             ours.bound(arm) if arm == "upper" else replace(ours, arm=arm),
             planned,
-            most=most if arm in on else 0,
         )
         for arm in arms
     ]

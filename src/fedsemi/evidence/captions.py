@@ -10,7 +10,7 @@ from fedsemi.client.evaluate import Score
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Artifact, Setting, measure_of
 from fedsemi.evidence.guarding import guard_caption
-from fedsemi.evidence.layout import BOUNDS, SHORT, Grid, titled
+from fedsemi.evidence.layout import BOUNDS, SHORT, Column, Grid, Row, titled
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.records import TESTS, Record
 from fedsemi.evidence.results import Evidence
@@ -26,7 +26,7 @@ BEST = (
     "not corrected for the number of comparisons."
 )
 _UNTESTED = "Methods do not share two seeds yet, so no best is marked."
-_ALONE = "There is only one method, so no best is marked."
+_ALONE = "There are no two methods to compare, so no best is marked."
 
 
 def about(evidence: Evidence, artifacts: Sequence[Artifact]) -> str:
@@ -64,13 +64,17 @@ def _marks(grid: Grid) -> str:
     """Say what is marked, or why nothing is."""
     if any(entry.mark for entry in grid.entries):
         return BEST
-    methods = {
-        row.title
+    methods = [
+        sum(not row.bound and _ran(row, column) for row in panel.rows)
         for panel in grid.panels
-        for row in panel.rows
-        if not row.bound and any(entry.ours for entry in row.entries.values())
-    }
-    return _UNTESTED if len(methods) > 1 else _ALONE
+        for column in panel.columns
+    ]
+    return _UNTESTED if max(methods, default=0) > 1 else _ALONE
+
+
+def _ran(row: Row, column: Column) -> bool:
+    entry = row.entries.get(column)
+    return entry is not None and entry.ours is not None
 
 
 def notes_of(artifact: Artifact) -> list[str]:

@@ -9,10 +9,9 @@ from typing import Any
 from fedsemi.evidence.catalogue import Setting, measure_of
 from fedsemi.evidence.layout import BOUNDS
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.stats import NOTHING, Paired, seeds_for
+from fedsemi.evidence.stats import NOTHING, SMALL, Paired, seeds_for
+from fedsemi.evidence.stopping import WORTH, most_seeds
 
-WORTH = 0.5
-"""Smallest effect of interest, in points of accuracy."""
 _ENOUGH = 5
 """Seeds from which a standard deviation is more than a guess."""
 GLOBAL, RUNNING = "accuracy", "running_mean.accuracy"
@@ -87,8 +86,16 @@ class Effect:
 
     @property
     def _found(self) -> str:
-        found = _finding(self.test, self.planned)
-        early = found == NOTHING and self.seeds < self.most
+        return self._finding(self.test)
+
+    def _finding(self, test: Paired | None) -> str:
+        """Say what a test decides, and that it is early if it is."""
+        if test is None:
+            return "not run"
+        found = test.finding(WORTH)
+        if 1 < test.n < self.planned:
+            return preliminary(found)
+        early = test.n < self.most and found.endswith((NOTHING, SMALL))
         return f"{found} so far" if early else found
 
     @property
@@ -107,7 +114,7 @@ class Effect:
         name, second = self._second
         if second is None:
             return f"{text}."
-        other = f"{points(second)}, {_finding(second, self.planned)}"
+        other = f"{points(second)}, {self._finding(second)}"
         return f"{text}; by the {name} {other}."
 
     @property
@@ -139,13 +146,13 @@ def effect_of(
     other: Setting,
     planned: int,
     by: str = GLOBAL,
-    most: int = 0,
 ) -> Effect:
     """Compare two settings by both scores."""
     tests = {
         score: evidence.paired(ours, other, measured(score, ours.dataset))
         for score in SCORES
     }
+    most = most_seeds(evidence, ours, other)
     return Effect(what, tests, planned, other.arm in BOUNDS, by, most)
 
 
@@ -230,20 +237,6 @@ def preliminary(finding: str) -> str:
     """
     start, found, rest = finding.partition("decided, ")
     return f"too early, {rest} so far" if found and not start else f"{finding} so far"
-
-
-def _finding(test: Paired | None, planned: int) -> str:
-    if test is None:
-        return "not run"
-    found = test.finding(WORTH)
-    return preliminary(found) if 1 < test.n < planned else found
-
-
-def narrow(test: Paired | None) -> bool:
-    """Say whether the interval is within ±WORTH of its mean."""
-    if test is None or test.low is None or test.high is None:
-        return False
-    return test.high - test.low <= 2 * WORTH
 
 
 def _side(test: Paired) -> int:

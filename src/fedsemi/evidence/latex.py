@@ -51,20 +51,24 @@ def answer_latex(answer: Answer) -> str:
     if not answer.rows:
         return ""
     rows = [r" & ".join(map(escaped, row)) + r" \\" for row in answer.rows]
+    finding = f"{answer.finding[:1].upper()}{answer.finding[1:]}."
+    caption = " ".join([answer.question, finding, answer.note])
+    columns = rf"@{{}}{'X' * len(answer.head)}@{{}}"
     lines = [
         "",
-        r"\begin{table}[t]",
-        r"\centering\small",
-        rf"\caption{{{escaped(answer.question)} {escaped(answer.note)}}}",
+        r"% needs \usepackage{booktabs,tabularx}",
+        r"\begin{table*}[t]",
+        r"\footnotesize\raggedright",
+        rf"\caption{{{escaped(caption)}}}",
         rf"\label{{tab:{answer.name}-answer}}",
-        rf"\begin{{tabular}}{{@{{}}l{'c' * (len(answer.head) - 1)}@{{}}}}",
+        rf"\begin{{tabularx}}{{\linewidth}}{{{columns}}}",
         r"\toprule",
         r" & ".join(map(escaped, answer.head)) + r" \\",
         r"\midrule",
         *rows,
         r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
+        r"\end{tabularx}",
+        r"\end{table*}",
     ]
     return "\n".join(lines) + "\n"
 

@@ -19,12 +19,13 @@ NOTES: dict[str, str] = {
     "it does not state are our reading (docs/concordance.md).",
     "rscfed-c100": "A user of RSCFed's public CIFAR-100 recipe reports 15.57 %, so the "
     "28.46 % may come from CBAFed's re-run of it.",
-    "cbafed-partial": "The warm-up is too unsure of the most frequent class to pass "
-    "the first threshold, so that the rule of the second-best class gives nearly all "
-    "pseudo-labels of the first round to rare ones: 2 to 4 % of them are right on "
-    "ISIC-18. Every site learns from such labels, and none has labels enough to "
-    "outweigh them, as the one labeled client of Table 1 does. In a small trial (seed "
-    "1, 3,000 images, rare_below = 0) the model did not collapse without that rule.",
+    "cbafed-partial": "2 to 4 % of the pseudo-labels of CBAFed's first round are right "
+    "on ISIC-18. Our explanation: the warm-up is too unsure of the most frequent class "
+    "to pass the first threshold, so that the rule of the second-best class gives "
+    "nearly all labels to rare ones; every site learns from them, and none has labels "
+    "enough to outweigh them, as the one labeled client of Table 1 does. In a trial "
+    "with one seed and 3,000 images, of which no record was kept, the model did not "
+    "collapse without that rule (rare_below = 0).",
     "isofed": "Our reading, not the authors' code.",
     "leak": "Published ISIC-18 numbers are split by image: 788 of 2,003 test images "
     'share a lesion with a training image; data.split = "lesion" avoids it.',

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers_weights import PLACES
-from fedsemi.evidence.effects import WORTH
 from fedsemi.evidence.render import markdown_table, name_of
 from fedsemi.evidence.short import Part, gathered
+from fedsemi.evidence.stopping import WORTH
 
 _FIRST = next(iter(PLACES))
 """Where the question is asked that the other places ask again."""
@@ -19,7 +19,8 @@ NOTE = (
     "correlation in Q5) with 95 % intervals, by the model of the last rounds or, from "
     "Q8 on, by its running mean over rounds. Yes: the interval is above zero and "
     f"reaches beyond {WORTH}; no: it is below zero or within ±{WORTH}; else open, as "
-    "is what lacks planned seeds. Intervals are not corrected for their number."
+    "is what lacks planned seeds, or lies within that while seeds go on. Intervals are "
+    "not corrected for their number."
 )
 
 

@@ -150,7 +150,8 @@ def _leave_one_out(chart: Chart, evidence: Evidence) -> list[Plot]:
         for client, row in rows.items()
     ]
     note = "Accuracy lost in percentage points if the client is left out. "
-    return [{"kind": "bars", "note": note + "; ".join(words), "rows": bars}]
+    plot = {"kind": "bars", "unit": "points", "rows": bars}
+    return [plot | {"note": note + "; ".join(words)}]
 
 
 def _bars(chart: Chart, evidence: Evidence) -> list[Plot]:
@@ -163,9 +164,10 @@ def _bars(chart: Chart, evidence: Evidence) -> list[Plot]:
             ends = {"low": found.mean - error, "high": found.mean + error}
             text = f"{found.mean:.1f} (n = {found.n})"
             bar = {"name": _title(setting), "value": found.mean, "text": text}
-            rows.append(bar | ends)
+            rows.append(bar | ends | {"seeds": found.n})
     note = "Balanced accuracy in percent; the line is one standard deviation."
-    return [{"kind": "bars", "note": note, "rows": rows}] if rows else []
+    plot = {"kind": "bars", "unit": "percent", "note": note, "rows": rows}
+    return [plot] if rows else []
 
 
 def _classes(chart: Chart, evidence: Evidence) -> list[Plot]:

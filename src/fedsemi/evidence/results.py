@@ -81,11 +81,12 @@ class Evidence:
     def lines(self, artifact: Artifact) -> list[Line]:
         """Return the lines of a table.
 
-        Where something lies above the model with all labels, that is no bound, and no
-        line says which share of a gap it closes.
+        Where another row lies above the model with all labels, that is no bound, and
+        no line says which share of a gap it closes.
         """
         lines = [self._line(artifact, cell) for cell in artifact.cells]
-        unbound = {_column(each) for each in lines if (each.gap or 0.0) > 1.0}
+        others = [each for each in lines if each.cell.setting.arm != "upper"]
+        unbound = {_column(each) for each in others if (each.gap or 0.0) > 1.0}
         return [
             replace(each, gap=None) if _column(each) in unbound else each
             for each in lines

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from fedsemi.evidence.catalogue import Setting
+from fedsemi.evidence.catalogue import Setting, measure_of
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.records import Record
 from fedsemi.evidence.results import Evidence
@@ -50,16 +51,15 @@ def moved_sentence(evidence: Evidence, ours: Setting, where: str = "") -> str:
 
 
 def by_size_sentence(evidence: Evidence, place: Setting) -> str:
-    """Say why all labels bound nothing where the fair site is small.
-
-    A federation of all labels is averaged by numbers of images. Nothing before a run.
-    """
+    """Say why all labels bound nothing, where equal shares are above them."""
+    equal, upper = replace(place, arm="uniform"), place.bound("upper")
+    test = evidence.paired(equal, upper, measure_of(place.dataset))
+    if test is None or test.mean <= 0:
+        return ""
     shares = [
         record["clients"]["mean_contribution"][FIRST]
-        for record in evidence.found(place.bound("upper")).values()
+        for record in evidence.found(upper).values()
     ]
-    if not shares:
-        return ""
     return (
         "With all labels sites count by their images, so the one that has all digits "
         f"has {100 * fmean(shares):.0f} % of the mean, which methods give one half, "

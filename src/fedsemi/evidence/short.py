@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from fedsemi.evidence.effects import WORTH, Effect, short
+from fedsemi.evidence.effects import Effect, short
 from fedsemi.evidence.stats import Paired
+from fedsemi.evidence.stopping import WORTH
 
 YES, NO, OPEN = "Yes", "No", "Open"
 ALSO, SO = "Also", "So"
@@ -35,7 +36,7 @@ def part_of(name: str, effect: Effect) -> Part:
     told = [f"{name} {short(test)}", effect.beside]
     if word == NO and test.low is not None and test.low > 0:
         told.append("too small to matter")
-    if word == OPEN and by_interval(test, WORTH) == NO:
+    if word == OPEN and within(test, WORTH):
         told.append(f"within ±{WORTH} so far")
     if effect.seeds < max(effect.planned, effect.most):
         told.append(effect.progress)
@@ -52,9 +53,8 @@ def word_of(effect: Effect) -> str:
     """
     if effect.test is None or effect.seeds < effect.planned:
         return OPEN
-    word, high = by_interval(effect.test, WORTH), effect.test.high
-    below = high is not None and high < 0
-    return OPEN if word == NO and not below and effect.seeds < effect.most else word
+    early = effect.seeds < effect.most and within(effect.test, WORTH)
+    return OPEN if early else by_interval(effect.test, WORTH)
 
 
 def by_interval(test: Paired, worth: float) -> str:
@@ -62,9 +62,16 @@ def by_interval(test: Paired, worth: float) -> str:
     low, high = test.low, test.high
     if low is None or high is None:
         return OPEN
-    if high < 0 or -worth <= low <= high <= worth:
+    if high < 0 or within(test, worth):
         return NO
     return YES if low > 0 else OPEN
+
+
+def within(test: Paired, worth: float) -> bool:
+    """Say whether an interval has nothing that matters in it."""
+    if test.low is None or test.high is None:
+        return False
+    return -worth <= test.low <= test.high <= worth
 
 
 def gathered(parts: Iterable[Part]) -> list[tuple[str, str]]:

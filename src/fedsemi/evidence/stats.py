@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from scipy import stats
 
-NOTHING = "no effect worth having"
+NOTHING, SMALL = "no effect worth having", " but too small to matter"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Paired:
         small = -worth <= self.low and self.high <= worth
         if self.low > 0 or self.high < 0:
             side = "above" if self.low > 0 else "below"
-            return f"decided, {side} zero{' but too small to matter' if small else ''}"
+            return f"decided, {side} zero{SMALL if small else ''}"
         return NOTHING if small else "undecided"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fedsemi.evidence.effects import WORTH, Effect
+from fedsemi.evidence.effects import Effect
+from fedsemi.evidence.stopping import WORTH
 
 
 def verdict_of(gains: Sequence[Effect], losses: Sequence[Effect]) -> str:

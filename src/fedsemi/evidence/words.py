@@ -15,7 +15,7 @@ WORDS = {
     "labels only": "labeled sites alone, learned in one stage for as many rounds as "
     "warm-up and method together",
     "labels after the warm-up": "labeled sites alone, from the model on that methods "
-    "begin with, for as many rounds as they",
+    "begin with (all but CBAFed), for as many rounds as they",
     "the warm-up's model": "the one that methods begin with, the paper's lower bound",
     "global model": "the model of a round, scored by the mean of the last five tests",
     "running mean": "beside the run, a model that takes 15 % of each round's global "
