@@ -83,9 +83,9 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
     ),
     (
         README,
-        "With one such site labels alone, after the same warm-up, are above equal "
-        "shares and above SemiAnAgg by a running mean of the models (Q8; of SemiAnAgg "
-        "asked afterwards)",
+        "With one such site of nine labels alone, after the same warm-up, are above "
+        "equal shares and above SemiAnAgg by a running mean of the models (Q8; of "
+        "SemiAnAgg asked afterwards)",
         "q8",
         {f"{HELPED}, MNIST": (ABOVE, BELOW), f"{WEIGHED}, MNIST": (ABOVE, BELOW)},
     ),
@@ -206,8 +206,8 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
     ),
     (
         README,
-        "with one such site equal shares and balanced softmax on pseudo-labels beat "
-        "it, in a comparison that was asked afterwards (Q10)",
+        "with one such site of nine equal shares and balanced softmax on pseudo-labels "
+        "beat it, in a comparison that was asked afterwards (Q10)",
         "q10",
         {"Balanced − SemiAnAgg, plain, MNIST, 1 holder": BY_BOTH},
     ),
@@ -278,7 +278,11 @@ def test_a_sentence_says_what_its_differences_say(
 
 
 def test_weights_matter_with_one_or_two_holders_and_not_with_four() -> None:
-    assert said_on(README, "they matter on MNIST where one or two of nine sites hold")
+    assert said_on(
+        README,
+        "they matter on MNIST where one or two of nine sites, or four of nineteen, "
+        "hold half of the digits",
+    )
     assert said_on(
         RESULTS,
         "SemiAnAgg beats equal shares, by both scores; where four hold them it makes "
@@ -293,6 +297,13 @@ def test_weights_matter_with_one_or_two_holders_and_not_with_four() -> None:
     for score in ("global model", "running mean"):
         found = [told[holders, score] for holders in ("1", "2", "4")]
         assert found == [ABOVE, ABOVE, NOTHING]
+    assert said_on(
+        RESULTS, "Where four of nineteen sites hold them it beats equal shares"
+    )
+    many = answer.head.index("20 clients")
+    four = [row for row in answer.rows if row[1] == "4" and "(" in row[many]]
+    assert [found_in(row[many]) for row in four] == [ABOVE, ABOVE]
+    assert all(row[many].endswith("n = 10") for row in four)
     assert answer.parts[-1].word == YES
     assert "with 1 holder less that with 4" in answer.parts[-1].told
 
