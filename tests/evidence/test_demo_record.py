@@ -35,6 +35,19 @@ def test_the_record_of_a_demo_has_its_seed_and_three_accuracies(tmp_path: Path) 
     assert "so 40 % of the gap" in said
 
 
+def test_a_demo_on_another_kind_of_processor_stands_below_and_is_not_averaged(
+    tmp_path: Path,
+) -> None:
+    keep(demo(tmp_path / "here", 1, (0.7, 0.8, 0.95)), tmp_path)
+    keep(demo(tmp_path / "there", 1, (0.6, 0.9, 1.0)), tmp_path, "an old one")
+    assert draws(tmp_path).splitlines()[2:] == [
+        "| 1 | 70.0 | 80.0 | 95.0 | 40 % |",
+        "| 1, on an old one | 60.0 | 90.0 | 100.0 | 75 % |",
+    ]
+    said = "40 % of the gap is closed (another kind of processor: 75 %)."
+    assert said in sentence(tmp_path)
+
+
 def test_other_draws_stand_beside_the_demo_and_are_averaged_without_it(
     tmp_path: Path,
 ) -> None:
