@@ -12,7 +12,7 @@ from fedsemi.evidence.layout import titled
 from fedsemi.evidence.records import Record
 from fedsemi.evidence.results import Evidence
 
-FIRST = "0"
+_LABELED = "0"
 """The labeled site, where it is the only one."""
 
 
@@ -57,7 +57,7 @@ def by_size_sentence(evidence: Evidence, place: Setting) -> str:
     if test is None or test.mean <= 0:
         return ""
     shares = [
-        record["clients"]["mean_contribution"][FIRST]
+        record["clients"]["mean_contribution"][_LABELED]
         for record in evidence.found(upper).values()
     ]
     return (
