@@ -51,7 +51,7 @@ Shard = Annotated[
 def reproduce(
     names: Annotated[
         list[str],
-        typer.Argument(help="table1 … table9, fig1 … fig12, q1 … q10, or all."),
+        typer.Argument(help="table1 … table9, fig1 … fig12, q1 … q11, or all."),
     ],
     profile: Annotated[
         str, typer.Option(help="smoke, small, choosing, medium or paper.")

@@ -11,6 +11,7 @@ from functools import partial
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers_averaging import beyond_averaging
 from fedsemi.evidence.answers_balanced import balanced
+from fedsemi.evidence.answers_collapse import collapse
 from fedsemi.evidence.answers_confirmed import confirmed
 from fedsemi.evidence.answers_dose import dose
 from fedsemi.evidence.answers_held_out import by_held_out
@@ -43,6 +44,7 @@ _ASKED: dict[str, Callable[[Evidence], Answer]] = {
     "q8": beyond_averaging,
     "q9": by_turns,
     "q10": balanced,
+    "q11": collapse,
 }
 
 

@@ -204,6 +204,9 @@ ARMS: dict[str, Arm] = {
     "rscfed": _clipped("RSCFed", "rscfed"),
     "isofed": _clipped("IsoFed (our reading)", "isofed"),
     "cbafed": _clipped("CBAFed", "cbafed"),
+    "cbafed-first-choice": _clipped(
+        "CBAFed without the second choice", "cbafed", rare_below=0.0
+    ),
     "sage": _own("SAGE", "sage"),
     "feddb": _own("FedDB, released shares", "feddb", shares="released"),
     "feddb-exact": _own("FedDB, exact shares", "feddb", shares="exact"),

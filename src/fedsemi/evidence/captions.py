@@ -12,6 +12,7 @@ from fedsemi.evidence.catalogue import Artifact, Setting, measure_of
 from fedsemi.evidence.guarding import guard_caption
 from fedsemi.evidence.layout import BOUNDS, SHORT, Column, Grid, Row, titled
 from fedsemi.evidence.notes import NOTES
+from fedsemi.evidence.pseudo_labels import right_part
 from fedsemi.evidence.records import TESTS, Record
 from fedsemi.evidence.results import Evidence
 
@@ -148,8 +149,8 @@ def _below_labels(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
         test = evidence.paired(place, labels, metric)
         if test is None or test.high is None or test.high >= 0:
             continue
-        right = _right(evidence, place)
-        usual = _right(evidence, replace(place, arm="uniform"))
+        right = right_part(evidence, place)
+        usual = right_part(evidence, replace(place, arm="uniform"))
         where = ", ".join([titled(place.dataset), *_words(place)])
         text = (
             f"{where}: {ARMS[place.arm].title} is {-test.mean:.1f} "
@@ -160,18 +161,6 @@ def _below_labels(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
             if usual is not None and place.arm != "uniform":
                 text += f", with uniform weights {usual:.0%}"
         yield f"{text}."
-
-
-def _right(evidence: Evidence, place: Setting) -> float | None:
-    """Return which part of all pseudo-labels of the last round is right."""
-    right = total = 0.0
-    for record in evidence.found(place).values():
-        clients = record["clients"]
-        for client, counts in clients.get("num_pseudo", {}).items():
-            part, count = clients["pseudo_label_accuracy"][client][-1], counts[-1]
-            if part is not None and count:
-                right, total = right + part * count, total + count
-    return right / total if total else None
 
 
 def _records(evidence: Evidence, artifacts: Sequence[Artifact]) -> list[Record]:

@@ -19,6 +19,9 @@ FEW_HOLDERS = HOLDERS[:2]
 MAIN: dict[str, object] = {"rare.holders": 1, "rare.labeled_size": 200}
 """The cell of the map that is looked at from all sides."""
 
+FEW_LABELS: dict[str, object] = {"labeled_fraction": 0.1}
+"""Every site has labels for a tenth of its images, as in Tables 2 and 7."""
+
 RULES = ("class-mass", "presence-floor", "class-mass-floor", "presence-double")
 """Those that may be chosen instead of Eq. 4, simpler ones first."""
 
@@ -38,6 +41,7 @@ _WORDS: dict[str, Callable[[object], str]] = {
     "rare.labeled_size": lambda n: f"{n} labels",
     "rare.skew": lambda share: f"skew {share}",
     "num_clients": lambda n: f"{n} clients",
+    "labeled_fraction": lambda part: f"labeled fraction {part}",
 }
 
 
@@ -197,6 +201,13 @@ def _balanced() -> Artifact:
     return Artifact("q10", title, tuple(cells))
 
 
+def _collapse() -> Artifact:
+    """Q11: where CBAFed collapses, the same without the rule for rare classes."""
+    arms = ("lower", "cbafed", "cbafed-first-choice")
+    title = "Is it the second choice that ruins CBAFed where sites have few labels?"
+    return Artifact("q11", title, tuple(_cells("isic18", arms, **FEW_LABELS)))
+
+
 def _everywhere(arms: tuple[str, ...]) -> Iterator[Cell]:
     yield from _cells("mnist", arms, **MAIN)
     for dataset in ("svhn", "isic18", "cifar100"):
@@ -237,5 +248,6 @@ _ALL = (
     _beyond_averaging(),
     _by_turns(),
     _balanced(),
+    _collapse(),
 )
 QUESTIONS: dict[str, Artifact] = {each.name: each for each in _ALL}
