@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from fedsemi.text.svg import text
+
 _WIDTH, _HEIGHT = 640, 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 150, 40, 46
 _STYLE = """
@@ -111,5 +113,4 @@ class _Scene:
 
 
 def _text(x: float, y: float, words: str, anchor: str, kind: str = "soft") -> str:
-    place = f'x="{x:g}" y="{y:g}" text-anchor="{anchor}"'
-    return f'<text class="{kind}" {place}>{escape(words)}</text>'
+    return text(x, y, words, anchor, f'class="{kind}"')

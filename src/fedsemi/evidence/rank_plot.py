@@ -8,6 +8,7 @@ from __future__ import annotations
 from html import escape
 
 from fedsemi.evidence.ranking import Ranking
+from fedsemi.text.svg import line, text
 
 _SPAN, _AXIS, _ROW, _GROUP = 340, 62, 20, 9
 _LETTER = 7.4
@@ -43,7 +44,7 @@ def rank_plot(found: Ranking) -> str:
     for i, (low, high) in enumerate(found.groups):
         y = _AXIS + 10 + _GROUP * i
         ends = frame.x(found.ranks[low]) - 5, frame.x(found.ranks[high]) + 5
-        parts.append(_line(ends[0], y, ends[1], y, 'stroke="#d1462f" stroke-width="4"'))
+        parts.append(line(ends[0], y, ends[1], y, 'stroke="#d1462f" stroke-width="4"'))
     for i in range(frame.k):
         parts += _method(found, i, frame)
     both = zip(found.names, found.ranks, strict=True)
@@ -59,9 +60,9 @@ def rank_plot(found: Ranking) -> str:
 
 
 def _axis(frame: _Frame) -> list[str]:
-    parts = [_line(frame.x(1), _AXIS, frame.x(frame.k), _AXIS)]
+    parts = [line(frame.x(1), _AXIS, frame.x(frame.k), _AXIS)]
     for rank in range(1, frame.k + 1):
-        parts.append(_line(frame.x(rank), _AXIS - 6, frame.x(rank), _AXIS))
+        parts.append(line(frame.x(rank), _AXIS - 6, frame.x(rank), _AXIS))
         parts.append(_text(frame.x(rank), _AXIS - 11, str(rank), "middle"))
     return parts
 
@@ -75,9 +76,9 @@ def _reach(found: Ranking, frame: _Frame) -> list[str]:
     if reach > frame.k - 1:
         return [_text(middle, 16, f"{said}: longer than the axis", "middle")]
     start, end, y = frame.x(1), frame.x(1 + reach), 24
-    ticks = [_line(x, y - 4, x, y + 4) for x in (start, end)]
+    ticks = [line(x, y - 4, x, y + 4) for x in (start, end)]
     label = _text((start + end) / 2, y - 9, said, "middle")
-    return [_line(start, y, end, y), *ticks, label]
+    return [line(start, y, end, y), *ticks, label]
 
 
 def _method(found: Ranking, i: int, frame: _Frame) -> list[str]:
@@ -93,11 +94,5 @@ def _method(found: Ranking, i: int, frame: _Frame) -> list[str]:
     ]
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, style: str = "") -> str:
-    place = f'x1="{x1:.1f}" y1="{y1}" x2="{x2:.1f}" y2="{y2}"'
-    return f"<line {place} {style}/>" if style else f"<line {place}/>"
-
-
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    place = f'x="{x:.1f}" y="{y}" text-anchor="{anchor}"'
-    return f'<text {place} fill="currentColor" stroke="none">{escape(text)}</text>'
+def _text(x: float, y: float, words: str, anchor: str) -> str:
+    return text(x, y, words, anchor, 'fill="currentColor" stroke="none"')
