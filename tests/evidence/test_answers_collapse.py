@@ -18,7 +18,11 @@ SCORES = {
     "cbafed": [0.30, 0.32, 0.31, 0.31, 0.32],
     "cbafed-first-choice": [0.34, 0.36, 0.35, 0.35, 0.36],
 }
-RIGHT = {"lower": [0.0, 0.0], "cbafed": [0.03, 0.11], "cbafed-first-choice": [0.9, 0.8]}
+RIGHT = {
+    "lower": [0.0, 0.0],
+    "cbafed": [0.03, 0.11],
+    "cbafed-first-choice": [None, 0.8],
+}
 
 
 def _records(medium: Profile) -> dict[str, Any]:
@@ -51,13 +55,15 @@ def test_it_is_the_second_choice_if_cbafed_is_better_without_it(
 def test_how_right_pseudo_labels_are_stands_beside_it(medium: Profile) -> None:
     found = answer("q11", Evidence(medium, 5, _records(medium)))
     assert (
-        "CBAFed as published: accuracy 31.2 %; in its first round 3 % of its "
-        "pseudo-labels are right, in its last 11 %."
+        "CBAFed as published: accuracy 31.2 %; of its pseudo-labels 3 % are right in "
+        "the first round and 11 % are right in the last."
     ) in found.text
     assert (
-        "CBAFed without the second choice: accuracy 35.2 %; in its first round 90 % of "
-        "its pseudo-labels are right, in its last 80 %."
+        "CBAFed without the second choice: accuracy 35.2 %; of its pseudo-labels there "
+        "are none in the first round and 80 % are right in the last."
     ) in found.text
+    by_accuracy = "By accuracy the difference is +4.00 points"
+    assert any(each.startswith(by_accuracy) for each in found.text)
 
 
 def test_the_arm_differs_from_the_published_one_in_that_rule_alone(

@@ -13,7 +13,7 @@ from fedsemi.evidence.profiles import Profile
 OURS, OTHER = setting("isic18", "semianagg"), setting("isic18", "uniform")
 
 
-def test_tables_are_text_and_numbers_figures_text_and_all_are_on_one_page(
+def test_tables_are_text_and_numbers_figures_pictures_too_all_on_one_page(
     tiny: Profile, tmp_path: Path
 ) -> None:
     rows = Cell("SemiAnAgg", OURS), Cell("Uniform", OTHER)
@@ -23,7 +23,7 @@ def test_tables_are_text_and_numbers_figures_text_and_all_are_on_one_page(
     page = write_all(tmp_path / "new" / "folder", [table, figure], evidence)
     names = sorted(path.name for path in page.parent.iterdir())
     kinds = [f"table1.{kind}" for kind in ("csv", "md", "tex")]
-    assert names == ["fig1.csv", "fig1.md", "index.html", *kinds]
+    assert names == ["fig1.csv", "fig1.md", "fig1.svg", "index.html", *kinds]
     text = page.read_text("utf-8")
     assert "Numbers" in text and "Curves" in text and "50.0 (1 seed, smoke)" in text
     assert (page.parent / "table1.csv").read_text("utf-8").count("\n") == 3

@@ -39,7 +39,7 @@ def test_what_is_published_is_what_the_records_say(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_from_records_that_are_gone() -> None:
-    endings = {"md", "csv", "tex"}
+    endings = {"md", "csv", "tex", "svg"}
     beside = {
         p.stem for p in (ROOT / "results/medium").iterdir() if p.suffix[1:] in endings
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -21,6 +22,7 @@ from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.layout import BOUNDS
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.profiles import read_profile
+from fedsemi.evidence.pseudo_labels import LAST, right_part
 from fedsemi.evidence.questions import MAIN
 from fedsemi.evidence.records import read_records
 from fedsemi.evidence.results import Evidence
@@ -47,6 +49,19 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
             "presence to the power 0.5 − uniform": BY_BOTH,
             "presence to the power 2 − uniform": BY_BOTH,
             "presence to the power 4 − uniform": (OPEN, ABOVE),
+        },
+    ),
+    (
+        RESULTS,
+        "Its balanced accuracy is not told apart with that rule and without, and stays "
+        "below labels alone",
+        "q11",
+        {
+            "CBAFed without the second choice − CBAFed as published, ISIC-18": (
+                OPEN,
+                OPEN,
+            ),
+            "CBAFed without the second choice − labels only, ISIC-18": (BELOW, BELOW),
         },
     ),
     (
@@ -406,6 +421,27 @@ def test_the_note_on_cbafed_says_what_its_first_round_says() -> None:
             counts[k] * clients["pseudo_label_accuracy"][k][0] for k in counts
         ) / sum(counts.values())
         assert clients["round"][0] == 1 and 0.02 <= right <= 0.04
+
+
+def test_without_the_second_choice_cbafed_is_accurate_and_no_better_balanced() -> None:
+    assert said_on(RESULTS, "without it accuracy is five times as high.")
+    assert "accuracy is five times as high" in NOTES["cbafed-partial"]
+    assert "pseudo-label then in the first four rounds" in NOTES["cbafed-partial"]
+    first, usual = (
+        setting("isic18", arm, labeled_fraction=0.1)
+        for arm in ("cbafed-first-choice", "cbafed")
+    )
+    accuracy = [
+        fmean(evidence().scores(e, "accuracy").values()) for e in (first, usual)
+    ]
+    assert 4.5 < accuracy[0] / accuracy[1] < 5.5
+    found = evidence().found(first)
+    assert len(found) == 5
+    for record in found.values():
+        counts = record["clients"]["num_pseudo"].values()
+        assert not any(count for each in counts for count in each[:4])
+    last = right_part(evidence(), first, LAST)
+    assert last is not None and last > 0.5
 
 
 def test_no_labeled_share_is_told_apart_from_one_half_on_isic18() -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from fedsemi.evidence.answer import Answer, of_effects
-from fedsemi.evidence.catalogue import setting
-from fedsemi.evidence.effects import Effect, effect_of
+from fedsemi.evidence.catalogue import Setting, setting
+from fedsemi.evidence.effects import Effect, effect_of, points
 from fedsemi.evidence.pseudo_labels import FIRST, LAST, right_part
 from fedsemi.evidence.questions import FEW_LABELS, QUESTIONS
 from fedsemi.evidence.results import Evidence
@@ -41,14 +41,25 @@ def _effect(evidence: Evidence, ours: str, other: str) -> Effect:
 
 def _told(evidence: Evidence) -> Iterator[str]:
     """Say of both how accurate the model is, and how right it labels."""
-    for arm in ("cbafed", "cbafed-first-choice"):
-        place = setting("isic18", arm, **FEW_LABELS)
+    ours, theirs = (
+        setting("isic18", arm, **FEW_LABELS)
+        for arm in ("cbafed-first-choice", "cbafed")
+    )
+    test = evidence.paired(ours, theirs, "accuracy")
+    if test is not None:
+        yield f"By accuracy the difference is {points(test)}."
+    for place in (theirs, ours):
         scores = evidence.scores(place, "accuracy")
-        parts = [right_part(evidence, place, at) for at in (FIRST, LAST)]
-        if not scores or None in parts:
+        if not scores:
             continue
-        first, last = (f"{100 * part:.0f} %" for part in parts if part is not None)
+        at_first, at_last = (_right(evidence, place, at) for at in (FIRST, LAST))
         yield (
-            f"{_CALLED[arm]}: accuracy {fmean(scores.values()):.1f} %; in its first "
-            f"round {first} of its pseudo-labels are right, in its last {last}."
+            f"{_CALLED[place.arm]}: accuracy {fmean(scores.values()):.1f} %; of its "
+            f"pseudo-labels {at_first} in the first round and {at_last} in the last."
         )
+
+
+def _right(evidence: Evidence, place: Setting, at: int) -> str:
+    """Say which part is right, or that there are none to be right."""
+    part = right_part(evidence, place, at)
+    return "there are none" if part is None else f"{100 * part:.0f} % are right"

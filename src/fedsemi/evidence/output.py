@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fedsemi.evidence.answers import answer_of
 from fedsemi.evidence.catalogue import Artifact
+from fedsemi.evidence.figure_picture import figure_svg
 from fedsemi.evidence.figure_table import figure_csv
 from fedsemi.evidence.helping import sentences
 from fedsemi.evidence.latex import answer_latex, as_latex
@@ -24,7 +25,8 @@ def write_all(
 ) -> Path:
     """Write Markdown, CSV and LaTeX of what was run, and one page for all of it.
 
-    The CSV of a figure has its points, the LaTeX of a question its differences, too.
+    A figure is a picture (SVG) too, and its CSV has its points; the LaTeX of a question
+    has its differences.
     """
     make_folder(folder)
     for artifact in artifacts:
@@ -40,6 +42,7 @@ def write_all(
             texts["tex"] = as_latex(artifact, evidence)
         elif artifact.charts and not artifact.own:
             texts["csv"] = figure_csv(artifact, evidence)
+            texts["svg"] = figure_svg(artifact, evidence)
         if answer is not None:
             texts["tex"] += answer_latex(answer)
         for ending, text in texts.items():
