@@ -1,7 +1,11 @@
 """The estimate of a plan adds up what a probe measured."""
 
-import pytest
+import io
 
+import pytest
+from rich.console import Console
+
+from fedsemi.evidence import estimate
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.estimate import Clock, Pace
 from fedsemi.evidence.jobs import make_plan
@@ -84,3 +88,17 @@ def test_a_warm_up_that_is_wanted_for_itself_is_counted_once(
     plan = make_plan([alone, *table.settings], tiny, 1, tmp_path)
     clock = Clock(Runner(plan, "smoke", 1, runner.console), {})
     assert clock.seconds_left(probe=True) == 2 * 13 + 11
+
+
+def test_what_is_being_timed_is_said_before_it_takes_its_time(
+    table, tiny, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(estimate, "build", lambda experiment, data_dir: experiment)
+    monkeypatch.setattr(estimate, "run_simulation", lambda *_: iter(range(3)))
+    said = io.StringIO()
+    plan = make_plan(table.settings, tiny, 1, tmp_path)
+    Clock(Runner(plan, "smoke", 1, Console(file=said)), {}).seconds_left(probe=True)
+    assert sorted(said.getvalue().splitlines()) == [
+        f"timing 3 rounds of {method} on synthetic; --no-probe leaves that out"
+        for method in ("fedavg-semi", "semianagg", "supervised")
+    ]

@@ -113,6 +113,15 @@ class Clock:
 
     def _time(self, experiment: Experiment) -> Pace:
         runner, times = self.runner, [time.perf_counter()]
+        # Where a network is trained from nothing, three rounds are minutes.
+        (stage,) = experiment.stages
+        runner.console.print(
+            f"timing {_ROUNDS} rounds of {stage.method} on {experiment.data.name}; "
+            "--no-probe leaves that out",
+            soft_wrap=True,
+            highlight=False,
+            markup=False,
+        )
         placed = experiment.model_copy(update={"device": runner.device})
         simulation = build(placed, runner.data_dir)
         with one_thread():
