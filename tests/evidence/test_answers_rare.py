@@ -35,7 +35,7 @@ def test_a_cell_with_all_seeds_says_yes_or_no(medium: Profile) -> None:
     scores |= {setting("mnist", arm, **four): [0.8] * 10 for arm in ARMS}
     one, two, half, counted, falls = answer("q3", evidence_of(medium, scores)).parts
     assert [one.word, two.word, half.word] == ["Yes", "Open", "No"]
-    assert one.told.startswith("half of the digits at 1 of nine sites +3.50 (")
+    assert one.told.startswith("MNIST, half of the digits at 1 of nine +3.50 (")
     assert counted.told == (
         "yes in 1, no in 1, open in 13 of 15 cells, of which 13 lack seeds"
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers import answer_of
-from fedsemi.evidence.overview import NOTE, as_markdown, overview
+from fedsemi.evidence.overview import GLANCE, NOTE, as_markdown, at_a_glance, overview
 from fedsemi.evidence.profiles import read_profile
 from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.short import NO, OPEN, YES, Part
+from fedsemi.evidence.short import ALSO, NO, OPEN, SO, YES, Part
 
 
 def asked(name: str, *parts: Part) -> Answer:
@@ -25,7 +25,7 @@ def test_a_question_that_is_asked_at_several_places_has_one_line() -> None:
         ("Q1", "What of q1?"),
         ("Q2", "What of q2?"),
     ]
-    assert lines[0].answer == ((NO, "ISIC-18"), (OPEN, "SVHN"))
+    assert lines[0].answer == [(NO, "ISIC-18"), (OPEN, "SVHN")]
 
 
 def test_what_asks_how_much_has_no_line() -> None:
@@ -36,6 +36,21 @@ def test_a_table_has_a_row_for_each_question_and_says_what_its_numbers_are() -> 
     table = as_markdown(overview([asked("q2", Part(YES, "a"), Part(OPEN, "b"))]))
     assert "| Q2: What of q2? | **Yes:** a<br>**Open:** b |" in table
     assert table.endswith(NOTE)
+
+
+def test_at_a_glance_there_is_a_column_for_each_word_and_what_follows() -> None:
+    parts = (
+        Part(YES, "a +1.00 (+0.50 to +1.50)", "a +1.00"),
+        Part(OPEN, "b +1.00 (−1.00 to +3.00)", "b +1.00 †"),
+        Part(YES, "c +2.00 (+1.00 to +3.00)", "c +2.00"),
+        Part(ALSO, "not for a first look"),
+        Part(SO, "not recommended"),
+    )
+    table = at_a_glance(overview([asked("q2", *parts)]))
+    asked_here = "Q2: What of q2?<br>*So: not recommended*"
+    row = f"| {asked_here} | a +1.00<br>c +2.00 |  | b +1.00 † |"
+    assert table.splitlines()[2] == row
+    assert table.endswith(GLANCE) and "first look" not in table
 
 
 def test_every_question_that_was_not_run_is_open() -> None:
@@ -55,5 +70,7 @@ def test_every_question_that_was_not_run_is_open() -> None:
         "Q8",
         "Q9",
         "Q10",
+        "Q11",
     ]
     assert not {YES, NO} & {word for line in lines for word, _ in line.answer}
+    assert all(part.brief for line in lines for part in line.parts if part.word == OPEN)

@@ -67,6 +67,7 @@ def test_questions_come_first_each_with_its_finding() -> None:
         "Q8",
         "Q9",
         "Q10",
+        "Q11",
     ]
     for answer in view["answers"]:  # of several places, each is told
         parts = answer["finding"].split("; ")

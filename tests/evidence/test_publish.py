@@ -61,9 +61,9 @@ def test_only_marked_parts_of_a_text_are_written() -> None:
 
 
 def test_a_verdict_stands_below_the_differences_that_make_it() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
+    results = (ROOT / "docs/results.md").read_text("utf-8")
     question = f"| Q6, confirm: {QUESTIONS['q6-confirm'].title} |"
-    (row,) = [line for line in readme.splitlines() if line.startswith(question)]
+    (row,) = [line for line in results.splitlines() if line.startswith(question)]
     assert row.index("**Open:**") < row.index("**So:** not recommended, because of")
 
 

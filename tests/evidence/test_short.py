@@ -37,8 +37,10 @@ def test_a_gain_worth_having_is_a_yes_and_a_wide_interval_is_open(
 
 def test_planned_seeds_that_are_missing_leave_it_open_and_say_so() -> None:
     found = part_of("SVHN", effect(2.0, 2.1, 2.2, planned=5))
-    assert found == Part(OPEN, "SVHN +2.10 (+1.85 to +2.35), 3 of 5 seeds so far")
-    assert part_of("SVHN", effect(2.0, planned=1)) == Part(OPEN, "SVHN +2.00")
+    told = "SVHN +2.10 (+1.85 to +2.35), 3 of 5 seeds so far"
+    assert found == Part(OPEN, told, "SVHN +2.10")
+    alone = part_of("SVHN", effect(2.0, planned=1))
+    assert alone == Part(OPEN, "SVHN +2.00", "SVHN +2.00")
 
 
 def test_a_loss_that_is_early_is_not_called_small() -> None:
@@ -60,13 +62,14 @@ def test_what_goes_on_may_be_a_gain_or_a_loss_before_it_ends_but_no_tie() -> Non
 
 def test_what_was_not_run_is_open() -> None:
     nothing = Effect("a − b", {"accuracy": None}, planned=3)
-    assert part_of("SVHN", nothing) == Part(OPEN, "SVHN not run")
+    assert part_of("SVHN", nothing) == Part(OPEN, "SVHN not run", "SVHN not run")
 
 
 def test_a_lead_says_if_the_other_score_does_not_share_it() -> None:
     found = part_of("SVHN", effect(2.0, 2.1, 2.2, second=[-1.0, -1.1, -1.2]))
     assert found.word == YES
     assert found.told.endswith("to +2.35), the opposite by the running mean")
+    assert found.brief == "SVHN +2.10 †"
 
 
 def test_an_open_answer_says_if_the_other_score_is_not_open() -> None:
@@ -77,7 +80,8 @@ def test_an_open_answer_says_if_the_other_score_is_not_open() -> None:
 
 def test_a_gain_that_is_too_small_to_matter_says_that_it_is_one() -> None:
     found = part_of("SVHN", effect(0.1, 0.11, 0.12))
-    assert found == Part(NO, "SVHN +0.11 (+0.09 to +0.13), too small to matter")
+    assert found.told == "SVHN +0.11 (+0.09 to +0.13), too small to matter"
+    assert found.word == NO
 
 
 def test_parts_are_gathered_by_their_word_and_what_follows_comes_last() -> None:

@@ -144,7 +144,7 @@ def _count(effects: list[Effect]) -> str:
 
 def _parts(found: Map) -> tuple[Part, ...]:
     """Tell the main column, and count the map."""
-    names = [f"half of the digits at {holders} of nine sites" for holders in HOLDERS]
+    names = [f"MNIST, half of the digits at {holders} of nine" for holders in HOLDERS]
     column = dict(zip(names, _main_column(found), strict=True))
     words = [word_of(each) for each in found.values()]
     counts = [f"{word.lower()} in {words.count(word)}" for word in (YES, NO, OPEN)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fedsemi.evidence.answer import Answer
@@ -88,7 +89,7 @@ def _against_weights(
 ) -> tuple[str, str, Part]:
     """Say whether the share that changes most changes more than the weights do."""
     name = titled(base.dataset)
-    none = "not run", Part(OPEN, f"{name} not run")
+    none = "not run", Part(OPEN, f"{name} not run", f"{name} not run")
     ran = {s: e.test for s, e in shares.items() if e.test is not None}
     if not ran:
         return f"{name}: no other labeled share was run yet.", *none
@@ -109,11 +110,9 @@ def _against_weights(
         f"({ends}{larger.progress}): {finding}."
     )
     change = f"{'costs' if ran[most].mean < 0 else 'brings'} {abs(ran[most].mean):.2f}"
-    told = (
-        f"{name}, a labeled share of {_share_of(most)} {change} points; its size less "
-        "that of the weights"
-    )
-    return text, finding, part_of(told, larger)
+    brief = f"{name}, a labeled share of {_share_of(most)} {change} points"
+    told = f"{brief}; its size less that of the weights"
+    return text, finding, replace(part_of(told, larger), brief=brief)
 
 
 def _sizes(

@@ -13,7 +13,7 @@ from fedsemi.evidence.effects import GLOBAL, SCORES, Effect, effect_of, said_of,
 from fedsemi.evidence.layout import SHORT, titled
 from fedsemi.evidence.questions import CHOOSING, TUNED
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.short import OPEN, YES, Part, part_of
+from fedsemi.evidence.short import DISSENT, OPEN, YES, Part, part_of
 from fedsemi.evidence.stats import Paired
 
 _HEAD = (
@@ -75,13 +75,17 @@ class _Tried:
     def part(self) -> Part:
         """What is found of the method, with the arm that speaks for it."""
         if not self.scores:
-            return Part(OPEN, f"{ARMS[self.published].title}, {self.where} not run")
+            nothing = f"{ARMS[self.published].title}, {self.where} not run"
+            return Part(OPEN, nothing, nothing)
         how = " as published" if len(self.scores) == 1 else ""
         part = part_of(f"{ARMS[self.judged].title}{how}, {self.where}", self.lead)
         other = self.others[self.judged]
         if part.word != YES or other is None or (other.low or 0.0) > 0:
             return part
-        return replace(part, told=f"{part.told}; {_AFTER}, {short(other)}")
+        told = f"{part.told}; {_AFTER}, {short(other)}"
+        return replace(
+            part, told=told, brief=part.brief.removesuffix(DISSENT) + DISSENT
+        )
 
     @property
     def where(self) -> str:

@@ -77,11 +77,12 @@ def worth(evidence: Evidence) -> Answer:
 def _parts(test: Paired | None, first: str) -> tuple[Part, ...]:
     """Answer by the order of all sites; nothing was to decide by the lonely one."""
     if test is None:
-        return (Part(OPEN, "not run"),)
-    order = f"rank correlation over all sites {short(test)}"
+        return (Part(OPEN, "not run", "not run"),)
+    what = "rank correlation over all sites"
+    order, brief = f"{what} {short(test)}", f"{what} {signed(test.mean)}"
     if test.n < _SEEDS:
-        return Part(OPEN, f"{order}, so far"), Part(ALSO, first)
-    return Part(by_interval(test, 0.0), order), Part(ALSO, first)
+        return Part(OPEN, f"{order}, so far", brief), Part(ALSO, first)
+    return Part(by_interval(test, 0.0), order, brief), Part(ALSO, first)
 
 
 def _worth(

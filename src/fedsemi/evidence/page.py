@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -46,7 +45,10 @@ def evidence_page(artifacts: Sequence[Artifact], evidence: Evidence) -> str:
     answers = [each for each in found.values() if each is not None]
     view = {
         "title": title,
-        "overview": [asdict(line) for line in overview(answers)],
+        "overview": [
+            {"name": line.name, "question": line.question, "answer": line.answer}
+            for line in overview(answers)
+        ],
         "overview_note": NOTE,
         "words": list(WORDS.items()),
         "about": about(evidence, artifacts).replace("`", ""),

@@ -26,7 +26,7 @@ from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.layout import grid_of
 from fedsemi.evidence.output import write_all
 from fedsemi.evidence.overview import as_markdown as overview_markdown
-from fedsemi.evidence.overview import overview
+from fedsemi.evidence.overview import at_a_glance, overview
 from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.questions import CHOOSING, QUESTIONS
 from fedsemi.evidence.rank_plot import rank_plot
@@ -145,6 +145,11 @@ def _short(evidence: Evidence) -> str:
     return overview_markdown(overview(_answered(evidence)))
 
 
+def _glance(evidence: Evidence) -> str:
+    """Answer each question at a glance."""
+    return at_a_glance(overview(_answered(evidence)))
+
+
 def _long(evidence: Evidence) -> str:
     return "\n\n".join(map(_section, _answered(evidence)))
 
@@ -197,6 +202,7 @@ def _seeds(settings: Sequence[Setting], evidence: Evidence) -> str:
 
 
 _PARTS: dict[str, Callable[[Evidence], str]] = {
+    "glance": _glance,
     "short": _short,
     "state": _state,
     "answers": _long,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from fedsemi.evidence.effects import Effect, short
+from fedsemi.evidence.effects import Effect, short, signed
 from fedsemi.evidence.stats import Paired
 from fedsemi.evidence.stopping import WORTH
 
 YES, NO, OPEN = "Yes", "No", "Open"
+DISSENT = " †"
+"""Marks what the other score, or a second control, does not say."""
 ALSO, SO = "Also", "So"
 """For what nothing was written down to decide by, and for what follows from all."""
 
@@ -20,6 +22,8 @@ class Part:
 
     word: str
     told: str
+    brief: str = ""
+    """Place and mean alone, for a table at a glance; marked if there is dissent."""
 
 
 def parts_of(effects: Mapping[str, Effect]) -> tuple[Part, ...]:
@@ -31,7 +35,7 @@ def part_of(name: str, effect: Effect) -> Part:
     """Say whether an effect is a gain, with its interval and what speaks against it."""
     test = effect.test
     if test is None:
-        return Part(OPEN, f"{name} not run")
+        return Part(OPEN, f"{name} not run", f"{name} not run")
     word = word_of(effect)
     told = [f"{name} {short(test)}", effect.beside]
     if word == NO and test.low is not None and test.low > 0:
@@ -40,7 +44,8 @@ def part_of(name: str, effect: Effect) -> Part:
         told.append(f"within ±{WORTH} so far")
     if effect.seeds < max(effect.planned, effect.most):
         told.append(effect.progress)
-    return Part(word, ", ".join(each for each in told if each))
+    brief = f"{name} {signed(test.mean)}{DISSENT if effect.beside else ''}"
+    return Part(word, ", ".join(each for each in told if each), brief)
 
 
 def word_of(effect: Effect) -> str:
