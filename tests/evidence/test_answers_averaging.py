@@ -56,3 +56,17 @@ def test_labels_only_go_on_from_the_warm_up_that_methods_have(medium: Profile) -
     assert labels.warm_up.sha256 == equal.warm_up.sha256
     rounds = [stage.rounds for stage in labels.experiment.stages]
     assert rounds == [stage.rounds for stage in equal.experiment.stages]
+
+
+def test_a_lead_over_labels_alone_may_be_none_over_the_warm_up(medium: Profile) -> None:
+    scores = {
+        setting("isic18", arm): [value] * 5
+        for arm, value in {"uniform": 0.4, "labels-on": 0.3, "warm-up": 0.4}.items()
+    }
+    evidence = evidence_of(medium, scores)
+    for record in evidence.records.values():
+        tests = record["rounds"]
+        tests["running_mean.balanced_accuracy"] = tests["accuracy"]
+    (part,) = [p for p in answer("q8", evidence).parts if p.brief.startswith("ISIC-18")]
+    assert part.word == "Yes" and part.brief == "ISIC-18 +10.00 †"
+    assert part.told.endswith("; not over the warm-up's model, +0.00 (+0.00 to +0.00)")

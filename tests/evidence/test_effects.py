@@ -51,6 +51,25 @@ def test_a_lead_that_the_other_score_does_not_share_says_so(
     assert "3 seeds), decided, above zero; by the running mean" in found.sentence
 
 
+def test_other_metrics_are_told_and_only_an_opposite_one_speaks_against_a_lead() -> (
+    None
+):
+    lead = {"accuracy": paired([2.0, 2.1, 2.2], [0.0] * 3)}
+    metrics = {
+        "accuracy": paired([-3.0, -3.0], [0, 0]),
+        "AUC": paired([0.5, -0.5], [0, 0]),
+    }
+    found = Effect("a − b", lead, planned=3, metrics=metrics)
+    assert found.finding == "decided, above zero, the opposite by accuracy"
+    assert found.by_metrics == (
+        "a − b, by other metrics: accuracy −3.00 (−3.00 to −3.00), "
+        "AUC +0.00 (−6.35 to +6.35)."
+    )
+    tie = Effect("a − b", {"accuracy": TEST}, planned=3, metrics=metrics)
+    assert tie.finding == "undecided"  # nothing to take back
+    assert Effect("a − b", lead, planned=3).by_metrics == ""
+
+
 def test_a_tie_is_a_tie_whatever_the_other_score_says() -> None:
     tests = {"accuracy": TEST, "running_mean.accuracy": paired([-1, -1.1], [0, 0])}
     assert Effect("a − b", tests, planned=3).finding == "undecided"

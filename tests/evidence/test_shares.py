@@ -10,7 +10,13 @@ from tests.evidence.by_hand import evidence_of, mnist
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.questions import MAIN
-from fedsemi.evidence.shares import lonely_site, moved, moved_sentence
+from fedsemi.evidence.shares import (
+    apart,
+    apart_sentence,
+    lonely_site,
+    moved,
+    moved_sentence,
+)
 
 
 def with_shares(**shares: list[float | None]) -> dict[str, Any]:
@@ -42,6 +48,28 @@ def test_a_sentence_says_the_least_and_the_most_over_seeds(medium: Profile) -> N
         "1 of nine (2 seeds)."
     )
     assert moved_sentence(evidence_of(medium, {}), ours) == ""
+
+
+def test_shares_are_apart_by_what_goes_to_different_sites() -> None:
+    one = with_shares(a=[0.3, 0.2], b=[0.2, 0.3], c=[None, None])
+    other = with_shares(a=[0.1, 0.2], b=[0.4, 0.3], c=[None, None])
+    assert apart(one, other) == pytest.approx(0.1)  # 0.2 in one of two rounds
+    assert apart(one, one) == 0
+    assert apart(with_shares(), with_shares()) is None
+
+
+def test_a_sentence_says_how_far_two_rules_are_apart(medium: Profile) -> None:
+    evidence = evidence_of(medium, mnist(semianagg=[0.8, 0.8], presence=[0.8]))
+    for record in evidence.records.values():
+        lead = 0.02 if record["arm"] == "presence" else 0.0
+        shares = {"1": [0.25 + lead], "2": [0.25 - lead]}
+        record["clients"]["contribution"] = shares
+    ours, other = (setting("mnist", arm, **MAIN) for arm in ("semianagg", "presence"))
+    assert apart_sentence(evidence, ours, other) == (
+        "The shares of SemiAnAgg and of presence differ by 2.0 % of the whole weight, "
+        "on MNIST (1 seed)."
+    )
+    assert apart_sentence(evidence_of(medium, {}), ours, other) == ""
 
 
 def test_the_lonely_site_is_the_one_whose_classes_nobody_else_has() -> None:

@@ -7,7 +7,16 @@ from dataclasses import replace
 import pytest
 
 from fedsemi.evidence.effects import Effect
-from fedsemi.evidence.short import NO, OPEN, YES, Part, gathered, part_of, parts_of
+from fedsemi.evidence.short import (
+    NO,
+    OPEN,
+    YES,
+    Part,
+    doubted,
+    gathered,
+    part_of,
+    parts_of,
+)
 from fedsemi.evidence.stats import paired
 
 
@@ -70,6 +79,18 @@ def test_a_lead_says_if_the_other_score_does_not_share_it() -> None:
     assert found.word == YES
     assert found.told.endswith("to +2.35), the opposite by the running mean")
     assert found.brief == "SVHN +2.10 †"
+
+
+def test_a_gain_that_is_a_loss_by_another_metric_says_so() -> None:
+    metrics = {"accuracy": paired([-3.0, -3.1], [0, 0]), "AUC": paired([1, -1], [0, 0])}
+    found = part_of("ISIC-18", replace(effect(2.0, 2.1, 2.2), metrics=metrics))
+    assert found.told.endswith("to +2.35), the opposite by accuracy")
+    assert (found.word, found.brief) == (YES, "ISIC-18 +2.10 †")
+
+
+def test_what_a_second_control_says_is_marked_once() -> None:
+    part = doubted(Part(YES, "a +1.00", "a +1.00 †"), "not over b, +0.10")
+    assert part == Part(YES, "a +1.00; not over b, +0.10", "a +1.00 †")
 
 
 def test_an_open_answer_says_if_the_other_score_is_not_open() -> None:

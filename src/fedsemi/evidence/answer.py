@@ -55,11 +55,12 @@ def of_effects(
     else:
         finding = "; ".join(f"{k}: {each.finding}" for k, each in deciding.items())
     effects = [*deciding.values(), *more]
+    metrics = [each.by_metrics for each in deciding.values()]
     return Answer(
         name,
         question,
         finding,
-        tuple(each for each in (*told, *scale) if each),
+        tuple(each for each in (*told, *scale, *metrics) if each),
         HEAD,
         rows_of(effects),
         said_of(effects),

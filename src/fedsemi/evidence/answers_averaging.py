@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fedsemi.evidence.answer import Answer, of_effects
+from fedsemi.evidence.effects import Effect, short
 from fedsemi.evidence.places import ENCODER, ONE_HOLDER, SVHN, TWO_HOLDERS, effects_at
 from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.short import ALSO, Part, part_of
+from fedsemi.evidence.short import ALSO, YES, Part, doubted, part_of
+from fedsemi.evidence.stats import Paired
 
 _PLACES = {"SVHN": SVHN, "MNIST": ONE_HOLDER, **ENCODER}
 _CALLED = {
@@ -49,9 +51,16 @@ def beyond_averaging(evidence: Evidence) -> Answer:
             "those of Q1, Q2 and Q10."
         ],
     )
-    also = tuple(
-        Part(ALSO, part_of(each.what, each).told)
-        for each in (weighed["MNIST"], trained["ISIC-18"])
-        if each.test is not None
-    )
-    return replace(found, parts=(*found.parts, *also))
+    parts = [_part(where, asked[where], trained[where].test) for where in asked]
+    eq4 = weighed["MNIST"]
+    if eq4.test is not None:
+        parts.append(Part(ALSO, part_of(eq4.what, eq4).told))
+    return replace(found, parts=tuple(parts))
+
+
+def _part(where: str, effect: Effect, trained: Paired | None) -> Part:
+    """Answer by labels alone; a lead over them may be none over the warm-up."""
+    part = part_of(where, effect)
+    if part.word != YES or trained is None or (trained.low or 0.0) > 0:
+        return part
+    return doubted(part, f"not over the warm-up's model, {short(trained)}")

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from fedsemi.evidence.answer import Answer, of_effects
 from fedsemi.evidence.catalogue import Setting, setting
-from fedsemi.evidence.effects import Effect, effect_of, points
+from fedsemi.evidence.effects import Effect, effect_of
 from fedsemi.evidence.pseudo_labels import FIRST, LAST, right_part
 from fedsemi.evidence.questions import FEW_LABELS, QUESTIONS
 from fedsemi.evidence.results import Evidence
@@ -45,9 +45,6 @@ def _told(evidence: Evidence) -> Iterator[str]:
         setting("isic18", arm, **FEW_LABELS)
         for arm in ("cbafed-first-choice", "cbafed")
     )
-    test = evidence.paired(ours, theirs, "accuracy")
-    if test is not None:
-        yield f"By accuracy the difference is {points(test)}."
     for place in (theirs, ours):
         scores = evidence.scores(place, "accuracy")
         if not scores:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 
 from fedsemi.evidence.answer import Answer
@@ -13,7 +13,7 @@ from fedsemi.evidence.effects import GLOBAL, SCORES, Effect, effect_of, said_of,
 from fedsemi.evidence.layout import SHORT, titled
 from fedsemi.evidence.questions import CHOOSING, TUNED
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.short import DISSENT, OPEN, YES, Part, part_of
+from fedsemi.evidence.short import OPEN, YES, Part, doubted, part_of
 from fedsemi.evidence.stats import Paired
 
 _HEAD = (
@@ -82,10 +82,7 @@ class _Tried:
         other = self.others[self.judged]
         if part.word != YES or other is None or (other.low or 0.0) > 0:
             return part
-        told = f"{part.told}; {_AFTER}, {short(other)}"
-        return replace(
-            part, told=told, brief=part.brief.removesuffix(DISSENT) + DISSENT
-        )
+        return doubted(part, f"{_AFTER}, {short(other)}")
 
     @property
     def where(self) -> str:
@@ -124,11 +121,14 @@ def tuned(evidence: Evidence) -> Answer:
     leads = [lead for each in every for lead in each.leads.values()]
     beside = any(test for each in every for test in each.others.values())
     width = len(_HEAD) if beside else len(_HEAD) - 1
+    told = [
+        text for each in every for text in (each.lead.sentence, each.lead.by_metrics)
+    ]
     return Answer(
         "q7",
         "Are published methods above labels alone once tuned?",
         finding or "not run",
-        (" ".join(each.lead.sentence for each in every) or "No setting was run yet.",),
+        (" ".join(filter(None, told)) or "No setting was run yet.",),
         _HEAD[:width],
         tuple(row[:width] for each in every for row in each.rows),
         "Each method has its published constants and three other settings to choose "

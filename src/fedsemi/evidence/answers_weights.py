@@ -12,7 +12,7 @@ from fedsemi.evidence.gaps import gap_said
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN, QUESTIONS
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.shares import by_size_sentence, moved_sentence
+from fedsemi.evidence.shares import apart_sentence, by_size_sentence, moved_sentence
 from fedsemi.evidence.short import parts_of
 
 PLACES = {
@@ -60,8 +60,8 @@ def beats_uniform(name: str, evidence: Evidence) -> Answer:
 
 def diversity_beside_presence(evidence: Evidence) -> Answer:
     """Q2: with and without the anchor, on SVHN and where one site has rare classes."""
-    ours, rare = setting("svhn", "semianagg"), setting("mnist", "semianagg", **MAIN)
-    (svhn,) = _against(evidence, ours, ["presence"], _SEEDS)
+    svhn_at, rare = setting("svhn", "semianagg"), setting("mnist", "semianagg", **MAIN)
+    (svhn,) = _against(evidence, svhn_at, ["presence"], _SEEDS)
     arms = ["presence", "uniform", "semianagg-released", "permuted", "lower", "upper"]
     mnist, *more = _against(evidence, rare, arms, _MNIST_SEEDS)
     return of_effects(
@@ -70,7 +70,14 @@ def diversity_beside_presence(evidence: Evidence) -> Answer:
         {"SVHN": svhn, "MNIST": mnist},
         [*more, _helped(evidence, rare, _MNIST_SEEDS)],
         "SemiAnAgg − others; on MNIST one site alone holds five digits",
-        [*_setting(evidence, rare), by_size_sentence(evidence, rare)],
+        [
+            *_setting(evidence, rare),
+            *(
+                apart_sentence(evidence, at, replace(at, arm="presence"))
+                for at in (rare, svhn_at)
+            ),
+            by_size_sentence(evidence, rare),
+        ],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +34,8 @@ class Worth:
     seed: int
     metric: str
     rho: float | None
+    rest: float | None
+    """The same without the lonely site."""
     share: float
     share_place: int
     lost: float
@@ -57,6 +60,8 @@ def worth(evidence: Evidence) -> Answer:
     said = [_said(SCORES[metric], test) for metric, test in tests.items() if test]
     first = f"the lonely site is first in both in {both} of {len(seeds)} seeds"
     said.append(f"{first.capitalize()}.")
+    rests = [_without_it(found, SCORES[metric]) for metric, found in every.items()]
+    said += [each for each in rests if each]
     missing = f"No seed has all nine runs yet (0 of {_SEEDS} seeds so far)."
     return Answer(
         "q5",
@@ -98,15 +103,25 @@ def _worth(
     lost = {id: full - value for id, value in without.items() if value is not None}
     shares = {id: whole["clients"]["mean_contribution"][id] for id in lost}
     lonely = lonely_site(whole["owns"])
-    rho = spearman(np.array(list(shares.values())), np.array(list(lost.values())))
+    rest_of = [id for id in lost if id != lonely]
     return Worth(
         seed,
         metric,
-        rho,
+        _correlation(shares, lost, list(lost)),
+        _correlation(shares, lost, rest_of),
         shares[lonely],
         1 + sum(value > shares[lonely] for value in shares.values()),
         lost[lonely],
         1 + sum(value > lost[lonely] for value in lost.values()),
+    )
+
+
+def _correlation(
+    shares: Mapping[str, float], lost: Mapping[str, float], sites: Sequence[str]
+) -> float | None:
+    """Correlate the ranks of some sites' shares with those of what they bring."""
+    return spearman(
+        np.array([shares[id] for id in sites]), np.array([lost[id] for id in sites])
     )
 
 
@@ -123,8 +138,23 @@ def _rows(every: list[list[Worth]]) -> list[tuple[str, ...]]:
 
 def _test(found: list[Worth]) -> Paired | None:
     """Test the mean correlation against zero."""
-    values = [each.rho for each in found if each.rho is not None]
+    return _above_zero([each.rho for each in found])
+
+
+def _above_zero(rhos: Sequence[float | None]) -> Paired | None:
+    values = [each for each in rhos if each is not None]
     return paired(values, [0.0] * len(values)) if values else None
+
+
+def _without_it(found: Sequence[Worth], name: str) -> str:
+    """Say how the other sites are ordered; nothing if no seed tells."""
+    test = _above_zero([each.rest for each in found])
+    if test is None:
+        return ""
+    return (
+        f"Without the lonely site, by the {name}: {short(test)} (asked when the "
+        "records had been seen)."
+    )
 
 
 def _finding(test: Paired | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fedsemi.evidence.catalogue import Setting, measure_of
@@ -18,6 +18,9 @@ GLOBAL, RUNNING = "accuracy", "running_mean.accuracy"
 SCORES = {GLOBAL: "global model", RUNNING: "running mean"}
 """What is tested, by what it is called; the first one decides unless a question says
 otherwise. On some data sets balanced accuracy stands for accuracy."""
+METRICS = {"accuracy": "accuracy", "auc": "AUC"}
+"""What stands beside balanced accuracy where that decides: a model can buy it by
+calling more images rare, and then it is worth what the others say that it costs."""
 HEAD = ("difference", "seeds", *SCORES.values(), "finding", f"seeds for ±{WORTH}")
 
 
@@ -39,6 +42,8 @@ class Effect:
     Only the width of that interval ends it, so a lead stands; that nothing worth having
     is there is said when it has ended.
     """
+    metrics: Mapping[str, Paired] = field(default_factory=dict)
+    """The same by other metrics, where balanced accuracy decides."""
 
     @property
     def test(self) -> Paired | None:
@@ -76,7 +81,18 @@ class Effect:
 
     @property
     def beside(self) -> str:
-        """Say what the other score says if it is something else; else nothing."""
+        """Say what the other score and metrics say if it is something else."""
+        return ", ".join(filter(None, (self._by_score, self._by_metric)))
+
+    @property
+    def _by_metric(self) -> str:
+        """Name the metrics by which a lead is a loss, or a loss a lead."""
+        side = 0 if self.test is None else _side(self.test)
+        against = [m for m, test in self.metrics.items() if _side(test) == -side != 0]
+        return f"the opposite by {' and '.join(against)}" if against else ""
+
+    @property
+    def _by_score(self) -> str:
         name, second = self._second
         if self.test is None or second is None or _side(self.test) == _side(second):
             return ""
@@ -118,6 +134,12 @@ class Effect:
         return f"{text}; by the {name} {other}."
 
     @property
+    def by_metrics(self) -> str:
+        """Say the effect by other metrics; nothing where accuracy decides."""
+        found = [f"{name} {short(test)}" for name, test in self.metrics.items()]
+        return f"{self.what}, by other metrics: {', '.join(found)}." if found else ""
+
+    @property
     def outlook(self) -> str:
         """Say how many seeds are missing for an interval within ±WORTH."""
         needed = self.seeds_needed
@@ -153,7 +175,21 @@ def effect_of(
         for score in SCORES
     }
     most = most_seeds(evidence, ours, other)
-    return Effect(what, tests, planned, other.arm in BOUNDS, by, most)
+    metrics = _other_metrics(evidence, ours, other, by)
+    return Effect(what, tests, planned, other.arm in BOUNDS, by, most, metrics)
+
+
+def _other_metrics(
+    evidence: Evidence, ours: Setting, other: Setting, by: str
+) -> dict[str, Paired]:
+    """Compare by what does not decide, where classes are not balanced."""
+    if measure_of(ours.dataset) == "accuracy":
+        return {}
+    tests = {
+        name: evidence.paired(ours, other, by.replace("accuracy", metric))
+        for metric, name in METRICS.items()
+    }
+    return {name: test for name, test in tests.items() if test is not None}
 
 
 def measured(score: str, dataset: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
@@ -40,14 +40,48 @@ def moved_sentence(evidence: Evidence, ours: Setting, where: str = "") -> str:
     parts = sorted(100 * part for part in found if part is not None)
     if not parts:
         return ""
-    low, high = f"{parts[0]:.1f}", f"{parts[-1]:.1f}"
-    reach = high if low == high else f"{low} to {high}"
-    seeds = f"{len(parts)} seed{'s' if len(parts) > 1 else ''}"
     place = f"{titled(ours.dataset)}{f', {where}' if where else ''}"
     return (
-        f"SemiAnAgg gives {reach} % of the whole weight to other sites than equal "
-        f"shares would, on {place} ({seeds})."
+        f"SemiAnAgg gives {_reach(parts)} of the whole weight to other sites than "
+        f"equal shares would, on {place} ({_seeds(parts)})."
     )
+
+
+def apart(record: Record, other: Record) -> float | None:
+    """Return the part of the mean that two runs give to different sites, by rounds."""
+    ours, theirs = (each["clients"]["contribution"] for each in (record, other))
+    sites = [zip(ours[id], theirs[id], strict=True) for id in ours]
+    parts = [
+        sum(abs((a or 0.0) - (b or 0.0)) for a, b in shares) / 2
+        for shares in zip(*sites, strict=True)
+    ]
+    return fmean(parts) if parts else None
+
+
+def apart_sentence(evidence: Evidence, ours: Setting, other: Setting) -> str:
+    """Say how far two rules' shares are apart; nothing before both were run.
+
+    What is hardly apart cannot make models differ, whatever the rules say.
+    """
+    found, others = evidence.found(ours), evidence.found(other)
+    each = [apart(found[seed], others[seed]) for seed in found.keys() & others.keys()]
+    parts = sorted(100 * part for part in each if part is not None)
+    if not parts:
+        return ""
+    return (
+        f"The shares of SemiAnAgg and of {other.arm} differ by {_reach(parts)} of the "
+        f"whole weight, on {titled(ours.dataset)} ({_seeds(parts)})."
+    )
+
+
+def _reach(parts: Sequence[float]) -> str:
+    """Write the lowest and the highest of sorted percentages."""
+    low, high = f"{parts[0]:.1f}", f"{parts[-1]:.1f}"
+    return f"{high} %" if low == high else f"{low} to {high} %"
+
+
+def _seeds(parts: Sequence[float]) -> str:
+    return f"{len(parts)} seed{'s' if len(parts) > 1 else ''}"
 
 
 def by_size_sentence(evidence: Evidence, place: Setting) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fedsemi.evidence.effects import Effect, short, signed
 from fedsemi.evidence.stats import Paired
@@ -46,6 +46,12 @@ def part_of(name: str, effect: Effect) -> Part:
         told.append(effect.progress)
     brief = f"{name} {signed(test.mean)}{DISSENT if effect.beside else ''}"
     return Part(word, ", ".join(each for each in told if each), brief)
+
+
+def doubted(part: Part, told: str) -> Part:
+    """Say of a part what a second control says against it."""
+    brief = part.brief.removesuffix(DISSENT) + DISSENT
+    return replace(part, told=f"{part.told}; {told}", brief=brief)
 
 
 def word_of(effect: Effect) -> str:
