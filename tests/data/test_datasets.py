@@ -12,7 +12,9 @@ from fedsemi.data.readers import installed, isic18_split, long_tail, svhn, synth
 from fedsemi.data.readers.files import CHECKSUMS
 from fedsemi.data.readers.mnist import FILES as MNIST
 from fedsemi.errors import DataError
+from fedsemi.evidence.notes import NOTES
 
+DOCS = Path(__file__).parents[2] / "docs"
 SHARED = Path(os.environ.get("FEDSEMI_DATA", "data")).absolute()
 compact = pytest.mark.skipif(
     not (SHARED / "svhn.npz").exists(),
@@ -209,6 +211,16 @@ def test_compact_isic_has_the_literatures_counts_and_subgroups():
     assert set(dataset.test_metadata) == {"age", "sex", "site"}
     assert len(dataset.test_metadata["sex"]) == 2003
     assert len(dataset.groups) == 8012
+
+
+@compact
+def test_as_many_isic_images_share_a_lesion_across_the_split_as_pages_say():
+    dataset = load("isic18", SHARED)
+    shared = torch.isin(dataset.test_groups, dataset.groups).sum().item()
+    said = f"share a lesion with a training image, {shared} of ours"
+    assert said in NOTES["leak"]
+    for page in ("protocol.md", "concordance.md"):
+        assert said in (DOCS / page).read_text("utf-8")
 
 
 @compact

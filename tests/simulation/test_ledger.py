@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import fedsemi
 from fedsemi.methods import METHODS
 from fedsemi.simulation.ledger import measure
+
+ROOT = Path(fedsemi.__file__).parents[2]
 
 
 def test_semianagg_sends_its_model_and_one_number_per_class() -> None:
@@ -87,6 +92,27 @@ def test_fedmatch_sends_a_second_part_of_each_weight_and_helpers_bring_two() -> 
     assert ledger.up == 10 * (plain + 24) and ledger.down == 10 * plain
     helped = measure("fedmatch", helper_interval=2)
     assert helped.down == ledger.down + 10 * 2 * ledger.fields["parts"]
+
+
+def test_the_page_says_what_the_ledger_counts() -> None:
+    page = (ROOT / "docs/communication.md").read_text("utf-8")
+    ours, rscfed = measure("semianagg"), measure("rscfed")
+    assert f"a network of {ours.model:,} bytes and C = 4 classes" in page
+    totals = [each.up + each.down for each in (ours, rscfed)]
+    share = 100 * totals[0] / totals[1]
+    assert f"{totals[0]:,} / {totals[1]:,} = {share:.1f} %" in page
+    rows = {line.split(" | ")[0]: line for line in page.splitlines() if "|" in line}
+    for row, name in {
+        "| ssil-cdm": "ssil-cdm",
+        "| fedbarlow": "fedbarlow",
+        "| orchestra": "orchestra",
+        "| twin-sight": "twin-sight",
+        "| fedmatch": "fedmatch",
+    }.items():
+        assert f"{measure(name).fields['parts']:,} bytes" in rows[row]
+    assert f"`centroids`, {measure('orchestra').fields['centroids']:,} bytes" in page
+    static = measure("semifl", batch_norm="static").fields["measured"]
+    assert f"{static:,} bytes here" in rows['| semifl, `batch_norm = "static"`']
 
 
 def test_every_method_has_its_provenance() -> None:
