@@ -143,6 +143,7 @@ def test_a_setting_is_the_same_in_whatever_order_it_is_written() -> None:
     one = setting("svhn", "lower", num_clients=5, labeled_clients=2)
     assert one == setting("svhn", "lower", labeled_clients=2, num_clients=5)
     assert one.label == "svhn/lower labeled_clients=2 num_clients=5"
+    assert one.conditions == ["labeled clients 2", "num clients 5"]
     less = Setting("svhn", "semianagg", (), 4)
     assert less.label == "svhn/semianagg without client 4"
 

@@ -6,7 +6,7 @@ from tests.evidence.by_hand import evidence_of
 
 from fedsemi.evidence.captions import caption_of
 from fedsemi.evidence.catalogue import Artifact, Cell, Setting, setting
-from fedsemi.evidence.layout import Column, Grid, grid_of
+from fedsemi.evidence.layout import Column, Grid, grid_of, named
 from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.render import markdown_grid
 from fedsemi.evidence.tables import TABLES
@@ -132,3 +132,9 @@ def test_seeds_beyond_those_asked_for_are_found_as_long_as_they_follow(
     one = setting("isic18", "semianagg")
     evidence = evidence_of(tiny, {one: [0.5, 0.6, None, 0.8]})
     assert list(evidence.found(one)) == [1, 2]
+
+
+def test_a_setting_is_named_by_its_method_and_what_is_special_about_its_data() -> None:
+    two = setting("isic18", "semianagg", labeled_clients=2)
+    assert named(two) == "SemiAnAgg, paper's rule, labeled clients 2"
+    assert named(setting("own", "uniform-semi")) == "uniform-semi", "of one's own"

@@ -10,7 +10,7 @@ from fedsemi.client.evaluate import Score
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Artifact, Setting, measure_of
 from fedsemi.evidence.guarding import guard_caption
-from fedsemi.evidence.layout import BOUNDS, SHORT, Column, Grid, Row, titled
+from fedsemi.evidence.layout import BOUNDS, SHORT, Column, Grid, Row, named, titled
 from fedsemi.evidence.notes import NOTES
 from fedsemi.evidence.pseudo_labels import right_part
 from fedsemi.evidence.records import TESTS, Record
@@ -102,20 +102,15 @@ def _missing_charts(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
     for chart in artifact.charts:
         lacking = [each for each in chart.settings if not evidence.found(each)]
         if lacking:
-            names = "; ".join(dict.fromkeys(_named(each) for each in lacking))
+            names = "; ".join(dict.fromkeys(_shown(each) for each in lacking))
             yield f"Not run of '{chart.title}': {names}."
 
 
-def _named(setting: Setting) -> str:
+def _shown(setting: Setting) -> str:
     """Name what a line or bar would show."""
     if setting.without is not None:
         return f"without client {setting.without}"
-    return ", ".join([ARMS[setting.arm].title, *_words(setting)])
-
-
-def _words(setting: Setting) -> list[str]:
-    """Say what is other than usual in who owns what."""
-    return [f"{key.replace('_', ' ')} {value}" for key, value in setting.partition]
+    return named(setting)
 
 
 def _no_bounds(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
@@ -151,7 +146,7 @@ def _below_labels(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
             continue
         right = right_part(evidence, place)
         usual = right_part(evidence, replace(place, arm="uniform"))
-        where = ", ".join([titled(place.dataset), *_words(place)])
+        where = ", ".join([titled(place.dataset), *place.conditions])
         text = (
             f"{where}: {ARMS[place.arm].title} is {-test.mean:.1f} "
             f"points of {SHORT[metric]} below labels only ({test.n} seeds)"

@@ -44,6 +44,11 @@ class Setting:
             parts.append(f"without client {self.without}")
         return " ".join([f"{self.dataset}/{self.arm}", *parts])
 
+    @property
+    def conditions(self) -> list[str]:
+        """Say in words what is other than usual in who owns what."""
+        return [f"{key.replace('_', ' ')} {value}" for key, value in self.partition]
+
     def bound(self, which: str) -> Setting:
         """Return the lower or upper bound that belongs to this setting."""
         kept = self.partition

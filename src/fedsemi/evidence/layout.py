@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fedsemi.evidence.arms import WARM_UPS
-from fedsemi.evidence.catalogue import Artifact, Cell
+from fedsemi.evidence.arms import ARMS, WARM_UPS
+from fedsemi.evidence.catalogue import Artifact, Cell, Setting
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shipped import TITLES
 from fedsemi.evidence.stats import Spread, paired, spread
@@ -120,6 +120,12 @@ class Grid:
 def titled(dataset: str) -> str:
     """Write a data set as its authors do."""
     return TITLES.get(dataset, dataset)
+
+
+def named(setting: Setting) -> str:
+    """Name a method, and what is other than usual in who owns what."""
+    method = ARMS[setting.arm].title if setting.arm in ARMS else setting.arm
+    return ", ".join([method, *setting.conditions])
 
 
 def grid_of(artifact: Artifact, evidence: Evidence) -> Grid:
