@@ -30,12 +30,13 @@ def test_each_point_of_a_curve_has_its_band_and_number_of_seeds(tiny: Profile) -
         "series": "SemiAnAgg, paper's rule",
         "x": "1",
         "value": "30.0",
-        "mean - sd": "15.86",
-        "mean + sd": "44.14",
+        "low": "15.86",
+        "high": "44.14",
+        "low to high is": "± 1 standard deviation",
         "seeds": "2",
         "unit": "percent",
     }
-    assert second["value"] == second["mean - sd"] == "50.0"
+    assert second["value"] == second["low"] == "50.0"
 
 
 def test_each_bar_and_each_class_of_a_client_is_a_line(tiny: Profile) -> None:
@@ -43,7 +44,8 @@ def test_each_bar_and_each_class_of_a_client_is_a_line(tiny: Profile) -> None:
         "owns": {"0": {"class_count": [3, 4]}, "1": {"class_count": [5, 0]}},
         "class_names": ["a", "b"],
     }
-    charts = Chart("bars", "Bars", (OURS,)), Chart("classes", "Owners", (OURS,))
+    bars = Chart("bars", "Bars", (OURS,), "balanced_accuracy")
+    charts = bars, Chart("classes", "Owners", (OURS,))
     figure = Artifact("fig1", "Both", charts=charts)
     bar, *counts = lines(figure_csv(figure, evidence_of(tiny, {OURS: [run]})))
     assert (bar["plot"], bar["value"], bar["unit"]) == ("Bars", "40.0", "percent")

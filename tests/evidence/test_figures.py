@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from fedsemi.evidence.figures import CATALOGUE, FIGURES
@@ -55,6 +57,22 @@ def test_partly_labeled_clients_have_a_tenth_of_their_labels() -> None:
         assert {each.partition for each in chart.settings} == {
             (("labeled_fraction", 0.1),)
         }
+
+
+def test_every_plot_of_scores_names_its_metric() -> None:
+    for name, figure in FIGURES.items():
+        for chart in figure.charts:
+            if chart.kind in ("curves", "bars", "leave-one-out"):
+                before, metric, _ = re.split(
+                    f"({chart.metric.replace('_', ' ')})", chart.title, flags=re.I
+                )
+                assert metric and not before.endswith("balanced "), name
+
+
+def test_what_is_lost_without_a_client_is_by_the_score_that_decides() -> None:
+    for name, metric in {"fig4": "accuracy", "fig9": "balanced_accuracy"}.items():
+        (chart,) = [c for c in FIGURES[name].charts if c.kind == "leave-one-out"]
+        assert chart.metric == metric
 
 
 def test_every_figure_says_that_its_numbers_are_not_in_the_papers_text() -> None:

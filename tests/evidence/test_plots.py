@@ -75,8 +75,35 @@ def test_a_curve_is_named_by_its_arm_and_what_is_special_about_its_data(
     names = [line["name"] for line in plot["series"]]
     assert names == [
         "SemiAnAgg, paper's rule",
-        "SemiAnAgg, paper's rule labeled_clients=2",
+        "SemiAnAgg, paper's rule, labeled clients 2",
     ]
+
+
+def test_lines_are_drawn_over_the_seeds_that_all_of_them_have(tiny: Profile) -> None:
+    lower = setting("isic18", "lower")
+    runs = {OURS: [record(0.1), record(0.2), record(0.9)]}
+    runs[lower] = [record(0.3), record(0.4)]
+    chart = Chart("curves", "A", (OURS, lower))
+    (plot,) = plots_of(chart, evidence_of(tiny, runs))
+    found = [(line["values"], line["seeds"]) for line in plot["series"]]
+    assert found == [([0.15], 2), ([0.35], 2)]
+    assert plot["note"].startswith("Mean over the seeds that all lines have;")
+
+
+def test_a_line_of_one_seed_leaves_the_others_theirs(tiny: Profile) -> None:
+    lower = setting("isic18", "lower")
+    runs = {OURS: [record(0.1), record(0.2)], lower: [record(0.3)]}
+    chart = Chart("curves", "A", (OURS, lower))
+    (plot,) = plots_of(chart, evidence_of(tiny, runs))
+    assert [line["seeds"] for line in plot["series"]] == [2, 1]
+    assert plot["note"].startswith("Mean over seeds;")
+
+
+def test_a_line_that_was_not_run_is_named(tiny: Profile) -> None:
+    anchor = setting("isic18", "semianagg-anchor-2")
+    chart = Chart("curves", "A", (OURS, anchor))
+    (plot,) = plots_of(chart, evidence_of(tiny, {OURS: [record(0.1)]}))
+    assert plot["note"].endswith("Not run: SemiAnAgg, another anchor.")
 
 
 @pytest.mark.parametrize("name", [name for name in CATALOGUE if name[0] == "f"])
@@ -92,19 +119,25 @@ def test_clients_are_drawn_from_the_first_seed_that_was_run(tiny: Profile) -> No
 
     evidence = evidence_of(tiny, {OURS: [None, of(0.2), of(0.9)]})
     (plot,) = plots_of(Chart("contributions", "", (OURS,)), evidence)
-    assert plot["note"] == "isic18/semianagg, seed 2."
+    assert plot["note"] == "ISIC-18: SemiAnAgg, paper's rule, seed 2."
     assert plot["series"] == [
         {"name": "client 1", "xs": [0, 1], "values": [0.2, 0.5]},
         {"name": "client 2", "xs": [0, 1], "values": [0.0, 0]},
     ]
 
 
-def test_bars_are_balanced_accuracy_in_percent_with_one_deviation(
+def test_bars_are_scores_in_percent_with_one_deviation_by_who_has_labels(
     tiny: Profile,
 ) -> None:
-    evidence = evidence_of(tiny, {OURS: [record(0.5), record(0.7)]})
-    (plot,) = plots_of(Chart("bars", "", (OURS,)), evidence)
-    (bar,) = plot["rows"]
+    two = setting("isic18", "semianagg", labeled_clients=2)
+    evidence = evidence_of(
+        tiny, {each: [record(0.5), record(0.7)] for each in (OURS, two)}
+    )
+    (plot,) = plots_of(Chart("bars", "", (OURS, two), "balanced_accuracy"), evidence)
+    bar, other = plot["rows"]
+    assert bar["name"] == "1 labeled: SemiAnAgg, paper's rule"
+    assert other["name"] == "2 labeled: SemiAnAgg, paper's rule"
+    assert plot["note"].startswith("Balanced accuracy in percent")
     # 40 and 60: mean 50, deviation sqrt(200) = 14.142.
     assert bar["value"] == pytest.approx(50) and bar["text"] == "50.0 (n = 2)"
     assert bar["low"] == pytest.approx(50 - 200**0.5)
@@ -145,9 +178,41 @@ def test_what_is_lost_without_a_client_is_a_mean_over_the_seeds_of_both_runs(
     }
     rows, found = leave_one_out(chart, evidence_of(tiny, records))
     # Client 1: 5 and 3 points; client 2: one seed, and it is better without it.
-    assert rows[1] == pytest.approx({"lost": 4, "contribution": 0.15, "size": 10})
-    assert rows[2] == pytest.approx({"lost": -2, "contribution": 0.3, "size": 20})
+    one, two = rows[1], rows[2]
+    assert (one.points.mean, one.points.n) == (pytest.approx(4), 2)
+    assert (one.contribution, one.size) == (pytest.approx(0.15), 10)
+    assert (two.points.mean, two.points.n) == (pytest.approx(-2), 1)
+    assert (two.contribution, two.size) == (pytest.approx(0.3), 20)
     assert found == [], "two clients have no rank correlation"
+
+
+def test_what_is_lost_has_its_interval_and_seeds(tiny: Profile) -> None:
+    chart = Chart("leave-one-out", "", (OURS, without(1), without(2)))
+    records = {
+        OURS: [whole(0.60, 0.1, 0.3), whole(0.70, 0.2, 0.5)],
+        without(1): [record(0.55), record(0.67)],
+        without(2): [record(0.62)],
+    }
+    (plot,) = plots_of(chart, evidence_of(tiny, records))
+    one, two = plot["rows"]
+    # 5 and 3 points: deviation sqrt(2), so 12.706 * sqrt(2) / sqrt(2) on both sides.
+    assert (one["low"], one["high"]) == pytest.approx(
+        (4 - 12.706, 4 + 12.706), abs=2e-3
+    )
+    assert one["seeds"] == 2 and two["seeds"] == 1 and "low" not in two
+    assert plot["note"] == (
+        "Points of accuracy lost if the client is left out, mean over seeds; the line "
+        "is the 95 % interval."
+    )
+
+
+def test_what_is_lost_is_of_the_score_that_the_chart_names(tiny: Profile) -> None:
+    run, left = whole(0.60, 0.1), record(0.60)
+    left["rounds"]["balanced_accuracy"] = [0.47]
+    chart = Chart("leave-one-out", "", (OURS, without(1)), "balanced_accuracy")
+    rows, _ = leave_one_out(chart, evidence_of(tiny, {OURS: [run], without(1): [left]}))
+    # Balanced accuracy with everybody is ten points below the accuracy: 50.
+    assert rows[1].points.mean == pytest.approx(3)
 
 
 def test_leaving_clients_out_is_correlated_with_shares_and_sizes(
@@ -164,5 +229,5 @@ def test_leaving_clients_out_is_correlated_with_shares_and_sizes(
     assert rho["Leave one out", "Contribution"] == pytest.approx(-1)
     (plot,) = plots_of(chart, evidence)
     assert "Leave one out and Size: rank correlation 1.00 (" in plot["note"]
-    assert plot["rows"][2]["text"] == "+3.0 points; 30 images; share 0.200"
+    assert plot["rows"][2]["text"] == ("+3.0 points, n = 1; 30 images; share 0.200")
     assert plot["rows"][2]["value"] == 3.0

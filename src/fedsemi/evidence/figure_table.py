@@ -11,7 +11,9 @@ from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.plots import Plot, plots_of
 from fedsemi.evidence.results import Evidence
 
-_HEAD = ("plot", "series", "x", "value", "mean - sd", "mean + sd", "seeds", "unit")
+_HEAD = (
+    *("plot", "series", "x", "value", "low", "high", "low to high is", "seeds", "unit"),
+)
 
 
 def figure_csv(artifact: Artifact, evidence: Evidence) -> str:
@@ -32,19 +34,20 @@ def _of_lines(plot: Plot) -> Iterator[Sequence[Any]]:
         ends = [line.get(key, [None] * len(xs)) for key in ("low", "high")]
         for x, *scores in zip(xs, line["values"], *ends, strict=True):
             shown = [None if each is None else round(100 * each, 2) for each in scores]
-            yield line["name"], x, *shown, line.get("seeds", 1), "percent"
+            found = plot.get("ends"), line.get("seeds", 1), "percent"
+            yield line["name"], x, *shown, *found
 
 
 def _of_bars(plot: Plot) -> Iterator[Sequence[Any]]:
     for row in plot["rows"]:
-        ends = row.get("low"), row.get("high")
-        yield row["name"], "", row["value"], *ends, row.get("seeds"), plot["unit"]
+        ends = row.get("low"), row.get("high"), plot["ends"]
+        yield row["name"], "", row["value"], *ends, row["seeds"], plot["unit"]
 
 
 def _of_classes(plot: Plot) -> Iterator[Sequence[Any]]:
     for client, counts in zip(plot["rows"], plot["values"], strict=True):
         for name, count in zip(plot["columns"], counts, strict=True):
-            yield f"client {client}", name, count, "", "", 1, "images"
+            yield f"client {client}", name, count, "", "", "", 1, "images"
 
 
 _POINTS = {"lines": _of_lines, "bars": _of_bars, "heat": _of_classes}

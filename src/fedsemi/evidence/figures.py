@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedsemi.evidence.catalogue import Artifact, Chart, Setting, setting
+from fedsemi.evidence.catalogue import Artifact, Chart, Setting, measure_of, setting
 from fedsemi.evidence.tables import TABLES
 
 _BARE = ("no-picture",)
@@ -19,7 +19,9 @@ def _leave_one_out(dataset: str, num_clients: int = 10) -> Chart:
     rest = tuple(
         Setting(dataset, "semianagg", (), without) for without in range(1, num_clients)
     )
-    return Chart("leave-one-out", "Without each client", (whole, *rest))
+    metric = measure_of(dataset)
+    title = f"{metric.replace('_', ' ').capitalize()} lost without each client"
+    return Chart("leave-one-out", title, (whole, *rest), metric)
 
 
 def _convergence(dataset: str) -> tuple[Chart, ...]:
@@ -36,8 +38,8 @@ def _warm_ups() -> tuple[Chart, ...]:
     labels = _settings("cifar100-lt", *methods)
     barlow = _settings("cifar100-lt", *(f"barlow-{name}" for name in methods))
     return (
-        Chart("curves", "CIFAR-100-LT, warm-up on labels", labels),
-        Chart("curves", "CIFAR-100-LT, self-supervised warm-up", barlow),
+        Chart("curves", "CIFAR-100-LT, accuracy, warm-up on labels", labels),
+        Chart("curves", "CIFAR-100-LT, accuracy, self-supervised warm-up", barlow),
     )
 
 
@@ -53,9 +55,10 @@ def _ablation() -> tuple[Chart, ...]:
 
 def _anchors() -> tuple[Chart, ...]:
     arms = ("fedavg-semi", "semianagg", "semianagg-anchor-2")
+    svhn, isic = _settings("svhn", *arms), _settings("isic18", *arms)
     return (
-        Chart("curves", "SVHN", _settings("svhn", *arms)),
-        Chart("curves", "ISIC-18", _settings("isic18", *arms), "balanced_accuracy"),
+        Chart("curves", "SVHN, accuracy", svhn),
+        Chart("curves", "ISIC-18, balanced accuracy", isic, "balanced_accuracy"),
     )
 
 
@@ -63,7 +66,8 @@ def _two_labeled() -> tuple[Chart, ...]:
     arms = ("rscfed", "cbafed", "semianagg")
     one = _settings("isic18", *arms)
     two = _settings("isic18", *arms, labeled_clients=2)
-    return (Chart("bars", "One and two labeled clients", one + two),)
+    title = "One and two labeled clients, balanced accuracy"
+    return (Chart("bars", title, one + two, "balanced_accuracy"),)
 
 
 def _partial() -> tuple[Chart, ...]:
@@ -76,7 +80,7 @@ def _partial() -> tuple[Chart, ...]:
 
 def _priors() -> tuple[Chart, ...]:
     arms = ("ssil-cdm-labeled-prior", "ssil-cdm", "fedavg-semi")
-    return (Chart("curves", "SVHN", _settings("svhn", *arms)),)
+    return (Chart("curves", "SVHN, accuracy", _settings("svhn", *arms)),)
 
 
 def _figure(
@@ -108,7 +112,7 @@ FIGURES: dict[str, Artifact] = dict(
             (
                 Chart(
                     "curves",
-                    "Online head",
+                    "Online head, accuracy",
                     _settings("cifar100", "orchestra-online", "fedbarlow-online"),
                 ),
             ),

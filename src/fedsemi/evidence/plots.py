@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,17 @@ import numpy as np
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Chart, Setting
 from fedsemi.evidence.jobs import job_of
-from fedsemi.evidence.records import Record, score
+from fedsemi.evidence.layout import named, titled
+from fedsemi.evidence.records import Record
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.stats import spread
+from fedsemi.evidence.stats import Spread, reach_of, spread
 from fedsemi.evidence.sweep_plot import sweep_plots
 from fedsemi.report.ranks import Correlation, correlations
 from fedsemi.text.printable import printable
 
 Plot = dict[str, Any]
+_DEVIATION, _INTERVAL = "± 1 standard deviation", "95 % interval"
+"""What the ends of a band or an upright line are."""
 
 
 def plots_of(chart: Chart, evidence: Evidence) -> list[Plot]:
@@ -27,27 +30,42 @@ def plots_of(chart: Chart, evidence: Evidence) -> list[Plot]:
     return [{"title": chart.title, **plot} for plot in made]
 
 
-def _title(setting: Setting) -> str:
-    name = ARMS[setting.arm].title if setting.arm in ARMS else setting.arm
-    return f"{name} {' '.join(f'{k}={v}' for k, v in setting.partition)}".strip()
-
-
 def _curves(chart: Chart, evidence: Evidence) -> list[Plot]:
-    series = []
-    for setting in chart.settings:
-        runs = list(evidence.found(setting).values())
-        # The title of the chart says where in a sweep it is.
-        named = replace(setting, partition=()) if chart.at_point else setting
-        if runs:
-            before = _rounds_before(setting, evidence)
-            series.append({"name": _title(named), **_band(runs, chart.metric, before)})
-    if not series:
+    found = {each: evidence.found(each) for each in chart.settings}
+    ran = {setting: runs for setting, runs in found.items() if runs}
+    if not ran:
         return []
+    seeds = _shared_seeds(list(ran.values()))
+    series = []
+    for setting, runs in ran.items():
+        kept = [run for seed, run in runs.items() if not seeds or seed in seeds]
+        before = _rounds_before(setting, evidence)
+        series.append({"name": _line(chart, setting), **_band(kept, chart, before)})
+    cut = seeds and any(len(runs) > len(seeds) for runs in ran.values())
+    missing = [_line(chart, each) for each, runs in found.items() if not runs]
+    note = _said("the seeds that all lines have" if cut else "seeds", missing)
+    plot = {"kind": "lines", "note": note, "ends": _DEVIATION, "series": series}
+    return [plot]
+
+
+def _said(seeds: str, missing: Sequence[str]) -> str:
+    """Say what lines and bands are, and what was not run."""
     note = (
-        "Mean over seeds; the band is one standard deviation. Rounds count from the "
-        "start of training; the warm-up is not drawn."
+        f"Mean over {seeds}; the band is {_DEVIATION}. Rounds count from the start of "
+        "training; the warm-up is not drawn."
     )
-    return [{"kind": "lines", "note": note, "series": series}]
+    return f"{note} Not run: {'; '.join(missing)}." if missing else note
+
+
+def _line(chart: Chart, setting: Setting) -> str:
+    # The title of the chart says where in a sweep it is.
+    return named(replace(setting, partition=()) if chart.at_point else setting)
+
+
+def _shared_seeds(found: Sequence[Mapping[int, Record]]) -> set[int]:
+    """Return the seeds that all have; none if they are too few for a spread."""
+    shared = set.intersection(*(set(runs) for runs in found))
+    return shared if len(shared) > 1 else set()
 
 
 def _rounds_before(setting: Setting, evidence: Evidence) -> int:
@@ -56,13 +74,13 @@ def _rounds_before(setting: Setting, evidence: Evidence) -> int:
     return 0 if warm_up is None else sum(stage.rounds for stage in warm_up.stages)
 
 
-def _band(runs: Sequence[Record], metric: str, before: int) -> dict[str, Any]:
+def _band(runs: Sequence[Record], chart: Chart, before: int) -> dict[str, Any]:
     """Take mean and spread at each tested round of the last stage."""
     by_round: dict[int, list[float]] = {}
     for run in runs:
         tests = run["rounds"]
         for stage, at, value in zip(
-            tests["stage"], tests["round"], tests[metric], strict=True
+            tests["stage"], tests["round"], tests[chart.metric], strict=True
         ):
             if stage == tests["stage"][-1] and value is not None:
                 by_round.setdefault(before + at, []).append(value)
@@ -86,49 +104,53 @@ def _by_client(name: str) -> Callable[[Chart, Evidence], list[Plot]]:
                     {"name": f"client {id}", "xs": run["clients"]["round"], "values": v}
                     for id, v in run["clients"][name].items()
                 ]
-                note = f"{setting.label}, seed {seed}."
+                note = f"{titled(setting.dataset)}: {named(setting)}, seed {seed}."
                 plots.append({"kind": "lines", "note": note, "series": series})
         return plots
 
     return make
 
 
+@dataclass(frozen=True)
+class Lost:
+    """What goes with a client: points over seeds, and means of its share and size."""
+
+    points: Spread
+    contribution: float
+    size: float
+
+
 def leave_one_out(
     chart: Chart, evidence: Evidence
-) -> tuple[dict[int, dict[str, float]], list[Correlation]]:
+) -> tuple[dict[int, Lost], list[Correlation]]:
     """Say what is lost without each client, beside contribution and data size.
 
-    Means over those seeds that have the run with everybody and the one without.
+    Over those seeds that have the run with everybody and the one without.
     """
     whole, *rest = chart.settings
-    everybody = evidence.found(whole)
-    rows: dict[int, dict[str, float]] = {}
+    everybody, scores = evidence.found(whole), evidence.scores(whole, chart.metric)
+    rows: dict[int, Lost] = {}
     for setting in rest:
         client = setting.without
         assert client is not None
-        lost, shares, sizes = [], [], []
-        for seed, run in evidence.found(setting).items():
-            if seed not in everybody:
-                continue
-            full = everybody[seed]
-            a, b = score(full, "accuracy"), score(run, "accuracy")
-            if a is None or b is None:
-                continue
-            lost.append(a - b)
-            shares.append(full["clients"]["mean_contribution"].get(str(client), 0.0))
-            owned = full["owns"][str(client)]
-            sizes.append(owned["num_labeled"] + owned["num_unlabeled"])
-        if lost:
-            means = [float(np.mean(each)) for each in (lost, shares, sizes)]
-            rows[client] = dict(
-                zip(("lost", "contribution", "size"), means, strict=True)
-            )
-    names = {"Leave one out": "lost", "Contribution": "contribution", "Size": "size"}
+        left = evidence.scores(setting, chart.metric)
+        if seeds := sorted(scores.keys() & left.keys()):
+            points = spread([scores[seed] - left[seed] for seed in seeds])
+            whose = [_share_and_size(everybody[seed], str(client)) for seed in seeds]
+            contribution, size = np.mean(whose, axis=0)
+            rows[client] = Lost(points, float(contribution), float(size))
     columns = {
-        name: np.array([row[key] for row in rows.values()])
-        for name, key in names.items()
+        "Leave one out": np.array([row.points.mean for row in rows.values()]),
+        "Contribution": np.array([row.contribution for row in rows.values()]),
+        "Size": np.array([row.size for row in rows.values()]),
     }
     return rows, correlations(columns) if len(rows) > 2 else []
+
+
+def _share_and_size(run: Record, client: str) -> tuple[float, int]:
+    owned = run["owns"][client]
+    share = run["clients"]["mean_contribution"].get(client, 0.0)
+    return share, owned["num_labeled"] + owned["num_unlabeled"]
 
 
 def _leave_one_out(chart: Chart, evidence: Evidence) -> list[Plot]:
@@ -140,34 +162,47 @@ def _leave_one_out(chart: Chart, evidence: Evidence) -> list[Plot]:
         for c in found
         if c.rho is not None
     ]
-    bars = [
-        {
-            "name": f"client {client}",
-            "value": round(row["lost"], 3),
-            "text": f"{row['lost']:+.1f} points; {row['size']:.0f} images; share "
-            f"{row['contribution']:.3f}",
-        }
-        for client, row in rows.items()
-    ]
-    note = "Accuracy lost in percentage points if the client is left out. "
-    plot = {"kind": "bars", "unit": "points", "rows": bars}
-    return [plot | {"note": note + "; ".join(words)}]
+    note = (
+        f"Points of {chart.metric.replace('_', ' ')} lost if the client is left out, "
+        f"mean over seeds; the line is the {_INTERVAL}."
+    )
+    bars = [_lost(client, row) for client, row in rows.items()]
+    plot = {"kind": "bars", "unit": "points", "ends": _INTERVAL, "rows": bars}
+    return [plot | {"note": f"{note} {'; '.join(words)}." if words else note}]
+
+
+def _lost(client: int, row: Lost) -> dict[str, Any]:
+    points, reach = row.points, reach_of(row.points)
+    low, high = points.mean - (reach or 0.0), points.mean + (reach or 0.0)
+    within = "" if reach is None else f" ({low:+.1f} to {high:+.1f})"
+    return {
+        "name": f"client {client}",
+        "value": round(points.mean, 3),
+        **({} if reach is None else {"low": round(low, 3), "high": round(high, 3)}),
+        "text": f"{points.mean:+.1f}{within} points, n = {points.n}; {row.size:.0f} "
+        f"images; share {row.contribution:.3f}",
+        "seeds": points.n,
+    }
 
 
 def _bars(chart: Chart, evidence: Evidence) -> list[Plot]:
+    """Draw scores, by how many clients have labels."""
     rows = []
     for setting in chart.settings:
-        values = list(evidence.scores(setting, "balanced_accuracy").values())
+        values = list(evidence.scores(setting, chart.metric).values())
         if values:
             found = spread(values)
             error = found.sd or 0.0
             ends = {"low": found.mean - error, "high": found.mean + error}
             text = f"{found.mean:.1f} (n = {found.n})"
-            bar = {"name": _title(setting), "value": found.mean, "text": text}
+            labeled = dict(setting.partition).get("labeled_clients", 1)
+            name = f"{labeled} labeled: {ARMS[setting.arm].title}"
+            bar = {"name": name, "value": found.mean, "text": text}
             rows.append(bar | ends | {"seeds": found.n})
-    note = "Balanced accuracy in percent; the line is one standard deviation."
-    plot = {"kind": "bars", "unit": "percent", "note": note, "rows": rows}
-    return [plot] if rows else []
+    metric = chart.metric.replace("_", " ").capitalize()
+    note = f"{metric} in percent, mean over seeds; the line is {_DEVIATION}."
+    plot = {"kind": "bars", "unit": "percent", "ends": _DEVIATION, "note": note}
+    return [plot | {"rows": rows}] if rows else []
 
 
 def _classes(chart: Chart, evidence: Evidence) -> list[Plot]:
