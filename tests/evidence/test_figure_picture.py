@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,14 +16,16 @@ from fedsemi.evidence.figure_picture import drawn, figure_svg
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.plots import Plot, plots_of
 from fedsemi.evidence.profiles import Profile
+from fedsemi.report import build
 
 OURS = setting("isic18", "semianagg")
+PAGE = Path(build.__file__).parent / "page"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def curves(**more: Any) -> Plot:
     series = {"name": "Ours", "xs": [1, 2, 3], "values": [0.4, 0.5, 0.6]} | more
-    return {"kind": "lines", "title": "A", "series": [series]}
+    return {"kind": "lines", "title": "A", "note": "", "series": [series]}
 
 
 def parts(text: str, kind: str) -> list[dict[str, str]]:
@@ -65,9 +70,42 @@ def test_more_lines_than_colors_are_told_apart_by_dashes() -> None:
     assert len(set(drawn_as)) == 9
 
 
+def test_a_note_stands_below_its_plot_and_is_broken_into_rows() -> None:
+    note = "The band is one standard deviation. " * 4
+    text = drawn("Curves", [curves() | {"note": note}])
+    assert " ".join(words(text)).endswith(f"Ours {note.strip()}")
+    places = [float(each["y"]) for each in parts(text, "text")]
+    assert places[-2:] == [places[-1] - 15, max(places)]
+    (size,) = [each["height"] for each in parts(text, "rect")]
+    assert float(size) > max(places) + 24, "it lies in the picture"
+
+
+def test_a_client_has_the_color_and_the_dashes_that_it_has_on_the_page() -> None:
+    plot = curves()
+    plot["series"] = [
+        plot["series"][0] | {"name": f"client {number}"} for number in (1, 8)
+    ]
+    one, eight = parts(drawn("Clients", [plot]), "polyline")
+    style, script = (
+        (PAGE / name).read_text("utf-8") for name in ("style.css", "svg.js")
+    )
+    # The first that is said is the one on white.
+    (color,) = re.findall(r"--c1: (#\w+)", style)[:1]
+    dashes = json.loads(re.findall(r"DASHES = (\[.*?\]);", script)[0])
+    assert (one["stroke"], one.get("stroke-dasharray", "")) == (color, dashes[0])
+    assert (eight["stroke"], eight["stroke-dasharray"]) == (color, dashes[1])
+
+
+def test_a_long_name_of_a_bar_is_not_cut_and_has_its_seeds() -> None:
+    name = "2 labeled: SemiAnAgg, paper's rule"
+    rows = [{"name": name, "value": 40.0, "seeds": 5}]
+    plot = {"kind": "bars", "title": "B", "note": "", "unit": "percent", "rows": rows}
+    assert f"{name} (n = 5)" in words(drawn("Bars", [plot]))
+
+
 def test_bars_begin_at_zero_on_the_side_of_their_sign() -> None:
     rows = [{"name": "lost", "value": -2.0}, {"name": "gained", "value": 1.0}]
-    plot = {"kind": "bars", "title": "B", "unit": "points", "rows": rows}
+    plot = {"kind": "bars", "title": "B", "note": "", "unit": "points", "rows": rows}
     _, lost, gained = parts(drawn("Bars", [plot]), "rect")
     zero = float(gained["x"])
     assert float(lost["x"]) + float(lost["width"]) == pytest.approx(zero, abs=0.2)
@@ -78,6 +116,7 @@ def test_counts_are_written_and_the_largest_is_darkest() -> None:
     plot = {
         "kind": "heat",
         "title": "C",
+        "note": "",
         "rows": ["0"],
         "columns": ["a", "b"],
         "values": [[3, 12]],

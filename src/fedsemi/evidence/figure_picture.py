@@ -5,6 +5,8 @@ The page draws the same plots to be walked along with a pointer; this is for a p
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
@@ -17,12 +19,13 @@ from fedsemi.text.svg import line, number, steps, text
 _WIDTH, _GAP, _ABREAST = 470, 24, 2
 _LEFT, _RIGHT, _TOP, _HEIGHT, _ROW = 46, 14, 34, 210, 18
 """Of a panel: around what is drawn, how high that is, and a row of names or bars."""
-_BAR_NAMES, _LETTER = 210, 6.2
+_LETTER, _NOTE_LETTERS, _NOTE_ROW = 6.2, 80, 15
+"""Width of a letter; letters of a row of a note, and its height."""
 _COLORS = (
     "#0062a3", "#c97a00", "#008f68", "#a83279", "#9c3a00", "#3494cf", "#23282e",
 )  # fmt: skip
 """Those of the page, which no color-blind eye takes for each other."""
-_DASHES = ("", "7 4", "2 3")
+_DASHES = ("", "9 4", "3 6", "12 4 3 4")
 _SOFT, _GRID = 'fill="#57606a"', 'stroke="#d5d9de"'
 _ROOT = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="12" fill="#1b1f24"'
 
@@ -37,15 +40,14 @@ def drawn(title: str, plots: Sequence[Plot]) -> str:
     """Put plots side by side, row by row."""
     if not plots:
         return ""
-    made = [_PANELS[plot["kind"]](plot) for plot in plots]
+    made = [_panel(plot) for plot in plots]
     rows = [made[i : i + _ABREAST] for i in range(0, len(made), _ABREAST)]
     width = max(len(row) for row in rows) * (_WIDTH + _GAP) + _GAP
     parts, y = [], float(_GAP)
-    for row, shown in zip(rows, range(0, len(plots), _ABREAST), strict=True):
+    for row in rows:
         for i, (body, _) in enumerate(row):
             at = f"{_GAP + i * (_WIDTH + _GAP)} {number(y)}"
-            head = text(0, 12, plots[shown + i]["title"], more='font-weight="bold"')
-            parts.append(f'<g transform="translate({at})">{head}{"".join(body)}</g>')
+            parts.append(f'<g transform="translate({at})">{"".join(body)}</g>')
         y += max(height for _, height in row) + _GAP
     size = f'width="{width}" height="{number(y)}" viewBox="0 0 {width} {number(y)}"'
     return "\n".join(
@@ -61,6 +63,19 @@ def drawn(title: str, plots: Sequence[Plot]) -> str:
 
 Panel = tuple[list[str], float]
 """What is drawn, and how high it is."""
+
+
+def _panel(plot: Plot) -> Panel:
+    """Draw a plot below its title and above what explains it."""
+    body, height = _PANELS[plot["kind"]](plot)
+    head = text(0, 12, plot["title"], more='font-weight="bold"')
+    rows = textwrap.wrap(plot["note"], _NOTE_LETTERS)
+    small = f'font-size="11" {_SOFT}'
+    notes = [
+        text(0, height + _NOTE_ROW * i, row, more=small)
+        for i, row in enumerate(rows, start=1)
+    ]
+    return [head, *body, *notes], height + _NOTE_ROW * len(rows)
 
 
 class _Axes:
@@ -107,11 +122,12 @@ def _of_lines(plot: Plot) -> Panel:
     ]
     axes = _Axes(xs, values)
     parts = axes.drawn()
+    looks = _looks(series)
     # All bands first, so that none lies over a line.
-    for i, each in enumerate(series):
-        parts += _band(each, axes, _color(i))
-    for i, each in enumerate(series):
-        parts += _line_of(each, axes, i)
+    for look, each in zip(looks, series, strict=True):
+        parts += _band(each, axes, _color(look))
+    for look, each in zip(looks, series, strict=True):
+        parts += _line_of(each, axes, look)
     names, rows = _names(series)
     return [*parts, *names], _TOP + _HEIGHT + 26 + _ROW * rows
 
@@ -153,38 +169,52 @@ def _names(series: Sequence[dict[str, Any]]) -> tuple[list[str], int]:
     """Name the lines below the plot, in as many rows as it takes."""
     parts, x, y = [], float(_LEFT), float(_TOP + _HEIGHT + 36)
     rows = 1
-    for i, each in enumerate(series):
-        seeds = f" (n = {each['seeds']})" if "seeds" in each else ""
-        name = f"{each['name']}{seeds}"
+    for look, each in zip(_looks(series), series, strict=True):
+        name = _with_seeds(each)
         wide = 34 + _LETTER * len(name) + 12
         if x > _LEFT and x + wide > _WIDTH:
             x, y, rows = float(_LEFT), y + _ROW, rows + 1
-        parts += [line(x, y - 4, x + 26, y - 4, _stroke(i)), text(x + 32, y, name)]
+        parts += [line(x, y - 4, x + 26, y - 4, _stroke(look)), text(x + 32, y, name)]
         x += wide
     return parts, rows
 
 
+def _looks(series: Sequence[dict[str, Any]]) -> list[int]:
+    """Return the place of each line in colors and dashes.
+
+    As on the page, that of a client is its number.
+    """
+    numbers = [re.fullmatch(r"client (\d+)", each["name"]) for each in series]
+    return [int(found[1]) if found else i for i, found in enumerate(numbers)]
+
+
+def _with_seeds(each: dict[str, Any]) -> str:
+    return f"{each['name']} (n = {each['seeds']})" if "seeds" in each else each["name"]
+
+
 def _of_bars(plot: Plot) -> Panel:
     rows = plot["rows"]
+    names = [_with_seeds(row) for row in rows]
+    left = 8 + _LETTER * max(map(len, names))
     ends = [row.get(key, row["value"]) for row in rows for key in ("low", "high")]
     ticks = steps(min(0.0, *ends), max(0.0, *ends))
-    span = _WIDTH - _BAR_NAMES - _RIGHT
+    span = _WIDTH - left - _RIGHT
 
     def x(value: float) -> float:
-        return _BAR_NAMES + (value - ticks[0]) / (ticks[-1] - ticks[0]) * span
+        return left + (value - ticks[0]) / (ticks[-1] - ticks[0]) * span
 
     floor = _TOP + _ROW * len(rows)
     parts = [line(x(tick), _TOP - 4, x(tick), floor, _GRID) for tick in ticks]
     parts += [text(x(tick), floor + 16, f"{tick:g}", "middle", _SOFT) for tick in ticks]
     for i, row in enumerate(rows):
         y = _TOP + _ROW * i
-        left, right = sorted((x(0.0), x(row["value"])))
-        box = f'x="{number(left)}" y="{y}" width="{number(right - left)}" height="12"'
+        start, end = sorted((x(0.0), x(row["value"])))
+        box = f'x="{number(start)}" y="{y}" width="{number(end - start)}" height="12"'
         parts.append(f'<rect {box} fill="{_COLORS[0]}" fill-opacity="0.75"/>')
         if "low" in row:
             at = x(row["low"]), y + 6, x(row["high"]), y + 6
             parts.append(line(*at, 'stroke="#1b1f24" stroke-width="1.5"'))
-        parts.append(text(_BAR_NAMES - 8, y + 10, _cut(row["name"], 30), "end"))
+        parts.append(text(left - 8, y + 10, names[i], "end"))
     parts.append(text(_WIDTH - _RIGHT, floor + 32, plot["unit"], "end", _SOFT))
     return parts, floor + 36
 
