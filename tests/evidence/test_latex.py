@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.evidence.by_hand import evidence_of
 
 from fedsemi.evidence.answer import Answer
@@ -24,9 +26,34 @@ def test_a_table_has_rules_heads_bold_and_small_numbers(tiny: Profile) -> None:
     for part in (r"\toprule", r"\cmidrule(lr){2-2}", r"\bottomrule"):
         assert text.count(part) == 1
     assert r"& \multicolumn{1}{c}{ISIC-18} \\" in text
-    assert r"SemiAnAgg & \textbf{60.5} $\pm$ 0.7 {\scriptsize 72.24} \\" in text
+    ours = r"SemiAnAgg & \textbf{60.5} $\pm$ 0.7 \\"
+    assert f"{ours}\n& " + r"\scriptsize 72.24 \\" in text
     assert text.count("{") == text.count("}")
     assert r"\label{tab:table3}" in text and "Guard off" in text
+
+
+def test_a_table_is_as_wide_as_a_page_at_most_and_names_what_it_loads(
+    tiny: Profile,
+) -> None:
+    text = as_latex(TABLE, evidence_of(tiny, {UNIFORM: [0.50], OURS: [0.60]}))
+    assert text.startswith(r"% needs \usepackage{booktabs,adjustbox}")
+    box = r"\begin{adjustbox}{max width=\textwidth}" + "\n" + r"\begin{tabular}"
+    assert box in text and r"\end{tabular}" + "\n" + r"\end{adjustbox}" in text
+
+
+def test_a_method_of_which_others_have_no_number_is_one_line(tiny: Profile) -> None:
+    text = as_latex(TABLE, evidence_of(tiny, {UNIFORM: [0.50], OURS: [0.60]}))
+    uniform, ours, theirs = text.split("\\midrule\n")[1].splitlines()[:3]
+    assert uniform == r"Uniform & 50.0 \\" and ours.startswith("SemiAnAgg & ")
+    assert theirs == r"& \scriptsize 72.24 \\"
+
+
+def test_a_column_with_four_times_the_text_is_twice_as_wide() -> None:
+    answer = Answer("q1", "Is it?", "no", (), ("x" * 16, "mean"), (("A", "5"),), "")
+    shares = [
+        float(each) for each in re.findall(r"hsize=([\d.]+)", answer_latex(answer))
+    ]
+    assert shares == [1.333, 0.667], "together as many as there are columns"
 
 
 def test_an_answer_is_a_table_of_its_differences(tiny: Profile) -> None:
