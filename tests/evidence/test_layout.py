@@ -9,6 +9,7 @@ from fedsemi.evidence.catalogue import Artifact, Cell, Setting, setting
 from fedsemi.evidence.layout import Column, Grid, grid_of, named
 from fedsemi.evidence.profiles import Profile, read_profile
 from fedsemi.evidence.render import markdown_grid
+from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.tables import TABLES
 
 ARMS = ("upper", "uniform", "permuted", "semianagg")
@@ -114,6 +115,39 @@ def test_columns_without_runs_are_named_and_not_shown() -> None:
         (Column("ISIC-18", "Acc"), Column("ISIC-18", "B-Acc"))
     ]
     assert grid.missing == ("SVHN", "CIFAR-100", "CIFAR-100-LT")
+
+
+def test_the_running_mean_is_a_column_beside_the_model_with_a_best_of_its_own(
+    tiny: Profile,
+) -> None:
+    arms = ("uniform", "semianagg")
+    cells = [
+        Cell(arm, setting("isic18", arm), averaged=averaged)
+        for arm in arms
+        for averaged in (False, True)
+    ]
+    evidence = evidence_of(tiny, {setting("isic18", "uniform"): [0.6, 0.62]}, lead=0.3)
+    theirs = evidence_of(tiny, {setting("isic18", "semianagg"): [0.7, 0.72]}, lead=0.1)
+    both = Evidence(tiny, 2, {**evidence.records, **theirs.records})
+    grid = grid_of(Artifact("table0", "Both scores", tuple(cells)), both)
+    text = markdown_grid(grid)
+    assert "| method | ISIC-18, Acc | ISIC-18, Acc, running mean |" in text
+    assert "| uniform | 61.0 ± 1.4 | **91.0** ± 1.4 |" in text
+    assert "| semianagg | **71.0** ± 1.4 | 81.0 ± 1.4 |" in text
+    assert "The running mean decides here." in caption_of(grid, both)
+
+
+def test_a_long_name_of_a_metric_takes_its_room(tiny: Profile) -> None:
+    # A data set takes 12 + 17 of 100 characters, so that three fit.
+    names = ("svhn", "isic18", "cifar100", "cifar100-lt")
+    cells = [
+        Cell("a", setting(name, "uniform"), averaged=averaged)
+        for name in names
+        for averaged in (False, True)
+    ]
+    table = Artifact("table0", "", tuple(cells))
+    grid = grid_of(table, evidence_of(tiny, {s: [0.5] for s in table.settings}))
+    assert [len(panel.groups) for panel in grid.panels] == [3, 1]
 
 
 def test_a_wide_table_is_broken_between_conditions_as_in_the_paper(

@@ -117,6 +117,18 @@ def test_csv_has_numbers_unrounded_and_a_line_for_each_cell(tiny: Profile) -> No
     assert (other["verdict"], other["published"]) == ("not run", "1.5")
 
 
+def test_the_score_of_the_running_mean_is_named_in_every_form(tiny: Profile) -> None:
+    runs = record(0.5)
+    runs["rounds"]["running_mean.accuracy"] = [0.75]
+    evidence = evidence_of(tiny, {OURS: [runs]})
+    table = Artifact("table0", "", (Cell("x", OURS, averaged=True),))
+    (row,) = csv.DictReader(io.StringIO(as_csv(table, evidence)))
+    assert (row["metric"], float(row["mean"])) == ("running_mean.accuracy", 75.0)
+    assert "| Acc, running mean | – | 75.0 (1 seed, smoke) |" in as_markdown(
+        table, evidence
+    )
+
+
 def test_csv_names_what_is_special_about_the_partition(tiny: Profile) -> None:
     part = Setting("isic18", "rscfed", (("labeled_clients", 2), ("num_clients", 5)))
     text = as_csv(Artifact("t", "", (Cell("x", part),)), Evidence(tiny, 1, {}))

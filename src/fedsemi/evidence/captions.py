@@ -51,6 +51,8 @@ def caption_of(grid: Grid, evidence: Evidence) -> str:
         f"In percent, mean of the last {TESTS} tests ± standard deviation over seeds; "
         f"{seeds}, profile {evidence.source.name}."
     )
+    if any(entry.cell.averaged for entry in grid.entries):
+        text += " The running mean decides here."
     if any(entry.cell.paper is not None for entry in grid.entries):
         text += " Small: the paper's number."
     if any(entry.cell.published is not None for entry in grid.entries):

@@ -74,6 +74,13 @@ class Cell:
     """What else names the cell: clients, alpha."""
     published: float | None = None
     """What a baseline's own authors published, as the paper quotes it."""
+    averaged: bool = False
+    """Whether the running mean of the model is tested, not the model itself."""
+
+    @property
+    def score(self) -> str:
+        """Name the score as records do."""
+        return f"running_mean.{self.metric}" if self.averaged else self.metric
 
 
 @dataclass(frozen=True)

@@ -128,11 +128,16 @@ def named(setting: Setting) -> str:
     return ", ".join([method, *setting.conditions])
 
 
+def measured_by(cell: Cell) -> str:
+    """Name what a cell is measured by, shortly."""
+    return SHORT[cell.metric] + (", running mean" if cell.averaged else "")
+
+
 def grid_of(artifact: Artifact, evidence: Evidence) -> Grid:
     """Lay a table out."""
     by_column: dict[Column, list[Cell]] = {}
     for cell in artifact.cells:
-        column = Column(_group(cell), SHORT[cell.metric])
+        column = Column(_group(cell), measured_by(cell))
         by_column.setdefault(column, []).append(cell)
     entries = {name: _entries(some, evidence) for name, some in by_column.items()}
     shown = [c for c, some in entries.items() if any(each.ours for each in some)]
@@ -153,7 +158,7 @@ def _panels(columns: Sequence[Column]) -> list[list[Column]]:
     room = 0
     for group in dict.fromkeys(column.group for column in columns):
         some = [column for column in columns if column.group == group]
-        width = max(len(group), _COLUMN * len(some))
+        width = max(len(group), sum(max(_COLUMN, len(c.metric)) for c in some))
         if width > room:
             panels.append([])
             room = _WIDEST
@@ -184,7 +189,7 @@ def _no_method(cell: Cell) -> bool:
 
 def _entries(cells: Sequence[Cell], evidence: Evidence) -> list[Entry]:
     """Find the scores of a column, the best method and what ties with it."""
-    scores = [evidence.scores(c.setting, c.metric, c.source) for c in cells]
+    scores = [evidence.scores(c.setting, c.score, c.source) for c in cells]
     methods = [
         i
         for i, cell in enumerate(cells)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from fedsemi.evidence.arms import ARMS, SHARES, TRIED
 from fedsemi.evidence.catalogue import (
@@ -179,26 +180,37 @@ def _tuned() -> Artifact:
 
 
 def _beyond_averaging() -> Artifact:
-    """Q8: equal shares against labels alone, after the same warm-up."""
+    """Q8: equal shares against labels alone, after the same warm-up.
+
+    With two holders there is nothing but what Eq. 4 adds.
+    """
+    arms = ("warm-up", "lower", "labels-on", "uniform", "semianagg")
+    cells = [*_everywhere(arms)]
+    two = MAIN | {"rare.holders": 2}
+    cells += _cells("mnist", ("labels-on", "semianagg"), **two)
     title = "Do unlabeled sites bring more than averaging the model does?"
-    return Artifact("q8", title, tuple(_everywhere(("labels-on", "uniform"))))
+    return Artifact("q8", title, tuple(_by_both(cells)))
 
 
 def _by_turns() -> Artifact:
     """Q9: SemiFL's turns against equal shares, and against labels as long."""
     arms = ("labels-on-5", "uniform", "semifl")
     title = "Is it better that sites with labels learn after the others?"
-    return Artifact("q9", title, tuple(_everywhere(arms)))
+    return Artifact("q9", title, tuple(_by_both(_everywhere(arms))))
 
 
 def _balanced() -> Artifact:
-    """Q10: the loss on pseudo-labels, under equal shares and under Eq. 4."""
+    """Q10: the loss on pseudo-labels, under equal shares and under Eq. 4.
+
+    Eq. 4 with the plain loss is asked where the whole network is trained.
+    """
     arms = ("labels-on", "uniform-plain", "uniform-balanced", "semianagg-balanced")
-    cells = [*_with_few_holders(arms)]
-    for dataset in ("svhn", "isic18", "cifar100"):
+    whole = (*arms, "semianagg-plain")
+    cells = [*_with_few_holders(whole), *_cells("svhn", whole)]
+    for dataset in ("isic18", "cifar100"):
         cells += _cells(dataset, arms)
     title = "Is it better to learn pseudo-labels with balanced softmax?"
-    return Artifact("q10", title, tuple(cells))
+    return Artifact("q10", title, tuple(_by_both(cells)))
 
 
 def _collapse() -> Artifact:
@@ -212,6 +224,13 @@ def _everywhere(arms: tuple[str, ...]) -> Iterator[Cell]:
     yield from _cells("mnist", arms, **MAIN)
     for dataset in ("svhn", "isic18", "cifar100"):
         yield from _cells(dataset, arms)
+
+
+def _by_both(cells: Iterable[Cell]) -> Iterator[Cell]:
+    """Put the running mean, which decides, beside the model itself."""
+    for cell in cells:
+        yield cell
+        yield replace(cell, averaged=True)
 
 
 _ALL = (

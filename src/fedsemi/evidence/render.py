@@ -10,7 +10,16 @@ from typing import Any
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.captions import about, caption_of, remarks
 from fedsemi.evidence.catalogue import Artifact, Cell
-from fedsemi.evidence.layout import BOUNDS, SHORT, Entry, Grid, Panel, grid_of, titled
+from fedsemi.evidence.layout import (
+    BOUNDS,
+    SHORT,
+    Entry,
+    Grid,
+    Panel,
+    grid_of,
+    measured_by,
+    titled,
+)
 from fedsemi.evidence.results import Comparison, Evidence, Line
 
 _HEAD = ("data", "method", "metric", "paper", "ours", "gap closed", "verdict")
@@ -119,7 +128,7 @@ def _numbers(artifact: Artifact, evidence: Evidence, line: Line) -> dict[str, An
         "dataset": cell.setting.dataset,
         "arm": cell.setting.arm,
         "partition": " ".join(f"{k}={v}" for k, v in cell.setting.partition),
-        "metric": cell.metric,
+        "metric": cell.score,
         "source": cell.source,
         "paper": cell.paper,
         "profile": evidence.source.name,
@@ -166,7 +175,7 @@ def _row(evidence: Evidence, line: Line) -> tuple[str, ...]:
     return (
         where,
         cell.row,
-        SHORT[cell.metric],
+        measured_by(cell),
         _paper(cell),
         measured,
         _gaps(line),

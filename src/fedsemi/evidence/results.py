@@ -133,7 +133,7 @@ class Evidence:
         return bool(pairs) and all(x == y and x is not None for x, y in pairs)
 
     def _line(self, artifact: Artifact, cell: Cell) -> Line:
-        values = self.scores(cell.setting, cell.metric, cell.source)
+        values = self.scores(cell.setting, cell.score, cell.source)
         if not values:
             return Line(cell, None, None, self._paper_gap(artifact, cell), "not run")
         return Line(
@@ -148,8 +148,8 @@ class Evidence:
         """Compare with the bounds on the seeds that all three have."""
         if cell.source != "result":
             return None
-        lower = self.scores(cell.setting.bound(self.source.lower_bound), cell.metric)
-        upper = self.scores(cell.setting.bound("upper"), cell.metric)
+        lower = self.scores(cell.setting.bound(self.source.lower_bound), cell.score)
+        upper = self.scores(cell.setting.bound("upper"), cell.score)
         seeds = sorted(values.keys() & lower.keys() & upper.keys())
         if not seeds:
             return None
@@ -174,7 +174,7 @@ class Evidence:
             partner = [c for c in artifact.cells if c.setting.arm == OURS]
             same = [c.setting for c in partner if c.setting.dataset == ours.dataset]
             ours = same[0] if same and ours not in same else ours
-        test = self.paired(ours, cell.setting, cell.metric)
+        test = self.paired(ours, cell.setting, cell.score)
         if test is None:
             return ""
         verdict = SAME if self.same_model(ours, cell.setting) else test.verdict
@@ -191,7 +191,7 @@ class Evidence:
 
 def _column(line: Line) -> tuple[object, ...]:
     place = line.cell.setting
-    return place.dataset, place.partition, line.cell.metric
+    return place.dataset, place.partition, line.cell.score
 
 
 def _paper(artifact: Artifact, cell: Cell, bound: str) -> float | None:
