@@ -6,15 +6,51 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.evidence.by_hand import evidence_of
 from tests.report.browser import CHROMIUM, HOLES, Browser
 
 import fedsemi
+from fedsemi.evidence.catalogue import Artifact
+from fedsemi.evidence.page import evidence_page
+from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.questions import QUESTIONS
 
 PAGE = Path(fedsemi.__file__).parents[2] / "results" / "index.html"
+PHONE = {"width": 390, "height": 844}
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory):
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path, medium: Profile):
+    """Open the page of a question or figure all of whose arms have the same scores."""
+
+    def open_page(artifact: Artifact, place: str = "") -> None:
+        scores = {each: [0.6, 0.7] for each in artifact.settings}
+        path = tmp_path / "index.html"
+        path.write_text(evidence_page([artifact], evidence_of(medium, scores)), "utf-8")
+        browser.resize(**PHONE)
+        browser("Page.navigate", url=path.as_uri() + place)
+        browser.wait("document.querySelectorAll('figure svg[role=img]').length")
+
+    return open_page
+
+
+def test_a_table_that_is_opened_shows_all_of_its_rows(browser: Browser, show) -> None:
+    show(QUESTIONS["q8"])
+    table = "document.querySelector('.question details .scroll')"
+    browser.js(f"{table}.closest('details').open = true")
+    assert browser.js(f"{table}.querySelectorAll('tbody tr').length") > 10
+    hidden = f"{table}.scrollHeight - {table}.clientHeight"
+    assert browser.js(hidden) <= 1
+
+
 @pytest.mark.parametrize("width", [390, 1200])
 def test_nothing_is_wider_than_the_screen_and_every_link_leads_somewhere(
     tmp_path: Path, width: int

@@ -119,5 +119,6 @@ const parts = [
   ["Figures", view.figures.map(artifactOf), view.figures.map((f) => [f.id, f.name])],
 ].filter(([, nodes]) => nodes.length);
 const missing = view.missing ? [el("p", { class: "note" }, view.missing)] : [];
+document.getElementById("content").className = "whole";
 document.getElementById("content").replaceChildren(...parts.flatMap(([name, nodes]) => [el("h2", {}, name), ...nodes]), ...missing);
 document.getElementById("contents").replaceChildren(...parts.flatMap(([name, , links]) => [el("li", { class: "kind" }, name), ...links.map(([id, text]) => el("li", {}, el("a", { href: `#${id}` }, text)))]));
