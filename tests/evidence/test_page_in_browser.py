@@ -29,12 +29,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture
 def show(browser: Browser, tmp_path: Path, medium: Profile):
-    """Open the page of a question or figure all of whose arms have the same scores."""
+    """Open a page of questions and figures, all of whose arms have the same scores."""
 
-    def open_page(artifact: Artifact, place: str = "") -> None:
-        scores = {each: [0.6, 0.7] for each in artifact.settings}
+    def open_page(*artifacts: Artifact, place: str = "") -> None:
+        settings = {each for artifact in artifacts for each in artifact.settings}
+        evidence = evidence_of(medium, {each: [0.6, 0.7] for each in settings})
         path = tmp_path / "index.html"
-        path.write_text(evidence_page([artifact], evidence_of(medium, scores)), "utf-8")
+        path.write_text(evidence_page(artifacts, evidence), "utf-8")
         browser.resize(**PHONE)
         browser("Page.navigate", url=path.as_uri() + place)
         browser.wait("document.querySelectorAll('figure svg[role=img]').length")
@@ -49,6 +50,20 @@ def test_a_table_that_is_opened_shows_all_of_its_rows(browser: Browser, show) ->
     assert browser.js(f"{table}.querySelectorAll('tbody tr').length") > 10
     hidden = f"{table}.scrollHeight - {table}.clientHeight"
     assert browser.js(hidden) <= 1
+
+
+def test_the_address_of_a_question_is_its_name_and_leads_to_it(
+    browser: Browser, show
+) -> None:
+    names = ("q4-held-out", "q4-ramp", "q9", "q8")
+    show(*(QUESTIONS[name] for name in names), place="#q8")
+    links = "[...document.querySelectorAll('nav a')].map((a) => a.hash)"
+    assert browser.js(links) == [f"#{name}" for name in names]
+    # Charts above it are drawn after the browser has looked for it.
+    browser.wait(
+        "Math.abs(document.querySelector('#q8').getBoundingClientRect().top) < 40"
+    )
+    assert browser.js("document.querySelector('#q8').textContent").startswith("Q8")
 
 
 @pytest.mark.parametrize("width", [390, 1200])

@@ -66,6 +66,7 @@ def evidence_page(artifacts: Sequence[Artifact], evidence: Evidence) -> str:
 
 def _answer(answer: Answer, grid: Grid, evidence: Evidence) -> View:
     return {
+        "id": answer.name,
         "name": name_of(answer),
         "question": answer.question,
         "finding": answer.finding,

@@ -75,12 +75,12 @@ function entryOf({ value, sd, seeds, mark, paper }) {
 // Nothing is found as long as nothing was run.
 const notRun = ({ finding }) => finding.split(";").every((part) => part.endsWith("not run"));
 
-function questionOf(answer, i) {
+function questionOf(answer) {
   const nodes = [el("p", { class: notRun(answer) ? "finding open" : "finding" }, answer.finding), el("p", {}, answer.text), ...grid(answer.plots.map(plotOf))];
   if (answer.rows.length) nodes.push(folded("Show the numbers", tableOf({ ...answer, caption: answer.question })));
   if (answer.panels.length) nodes.push(folded("Show the scores of all arms", el("p", { class: "note" }, answer.caption), ...answer.panels.map((panel) => panelOf(panel, answer.question))));
   nodes.push(el("p", { class: "note" }, answer.note));
-  return el("section", { class: "question", "aria-labelledby": `q${i}` }, el("h3", { id: `q${i}` }, `${answer.name}  ${answer.question}`), ...nodes);
+  return el("section", { class: "question", "aria-labelledby": answer.id }, el("h3", { id: answer.id }, `${answer.name}  ${answer.question}`), ...nodes);
 }
 
 // A few notes stand at the table; many would hide it.
@@ -106,7 +106,7 @@ document.getElementById("subtitle").textContent = view.about;
 // All questions on one screen, each with its short answer; each leads to its section.
 // Roles are said, since a narrow screen stacks the cells.
 function overviewOf(lines, answers) {
-  const toSection = (name) => el("a", { href: `#q${answers.findIndex((a) => a.name === name)}` }, name);
+  const toSection = (name) => el("a", { href: `#${answers.find((a) => a.name === name).id}` }, name);
   const told = ([word, text]) => el("p", {}, el("b", { class: word.toLowerCase() }, `${word}:`), ` ${text}`);
   const row = (line) => el("tr", { role: "row" }, el("th", { scope: "row", role: "rowheader" }, toSection(line.name)), el("td", { role: "cell" }, line.question), el("td", { role: "cell" }, ...line.answer.map(told)));
   return el("table", { class: "overview", role: "table", "aria-label": "Questions and answers" }, el("tbody", { role: "rowgroup" }, ...lines.map(row)));
@@ -114,7 +114,7 @@ function overviewOf(lines, answers) {
 
 const overview = view.overview.length ? [el("p", { class: "note" }, view.overview_note), overviewOf(view.overview, view.answers), folded("What the words mean", table(["word", "meaning"], view.words, "What the words mean"))] : [];
 const parts = [
-  ["Questions", view.answers.length ? [...overview, ...view.answers.map(questionOf)] : [], view.answers.map((a, i) => [`q${i}`, a.name])],
+  ["Questions", view.answers.length ? [...overview, ...view.answers.map(questionOf)] : [], view.answers.map((a) => [a.id, a.name])],
   ["Tables", view.tables.map(artifactOf), view.tables.map((t) => [t.id, t.name])],
   ["Figures", view.figures.map(artifactOf), view.figures.map((f) => [f.id, f.name])],
 ].filter(([, nodes]) => nodes.length);
@@ -122,3 +122,9 @@ const missing = view.missing ? [el("p", { class: "note" }, view.missing)] : [];
 document.getElementById("content").className = "whole";
 document.getElementById("content").replaceChildren(...parts.flatMap(([name, nodes]) => [el("h2", {}, name), ...nodes]), ...missing);
 document.getElementById("contents").replaceChildren(...parts.flatMap(([name, , links]) => [el("li", { class: "kind" }, name), ...links.map(([id, text]) => el("li", {}, el("a", { href: `#${id}` }, text)))]));
+
+// Charts are drawn once the page has a width, and push down what an address leads to.
+function land() {
+  document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: "instant" });
+}
+addEventListener("load", () => requestAnimationFrame(() => requestAnimationFrame(land)));
