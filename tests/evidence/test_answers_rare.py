@@ -29,6 +29,17 @@ def test_the_map_has_its_cells_by_holders_and_labels(medium: Profile) -> None:
     assert Part("Map", told) in found.parts
 
 
+def test_a_color_means_the_same_difference_by_both_scores(medium: Profile) -> None:
+    ours, equal = (setting("mnist", arm, **MAIN) for arm in ("semianagg", "uniform"))
+    evidence = evidence_of(medium, {equal: [0.8, 0.8], ours: [0.82, 0.83]})
+    for record in evidence.found(ours).values():
+        tests = record["rounds"]  # by the running mean the lead is 4 points more
+        tests["running_mean.accuracy"] = [a + 0.04 for a in tests["accuracy"]]
+    by_model, by_mean = answer("q3", evidence).plots
+    assert by_model["cells"][0][1]["value"] == 2.5
+    assert by_model["most"] == by_mean["most"] == by_mean["cells"][0][1]["value"] == 6.5
+
+
 def test_a_cell_with_all_seeds_says_yes_or_no(medium: Profile) -> None:
     four = dict(MAIN) | {"rare.holders": 4}
     scores = mnist(uniform=[0.8] * 10, semianagg=[0.83, 0.84] * 5)

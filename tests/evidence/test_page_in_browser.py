@@ -52,6 +52,16 @@ def test_a_table_that_is_opened_shows_all_of_its_rows(browser: Browser, show) ->
     assert browser.js(hidden) <= 1
 
 
+def test_a_map_has_a_key_of_its_colors_with_the_ends_of_both_maps(
+    browser: Browser, show
+) -> None:
+    show(QUESTIONS["q3"])
+    maps = "[...document.querySelectorAll('figure svg[role=img]')]"
+    texts = "[...svg.querySelectorAll('text')].slice(-2).map((t) => t.textContent)"
+    ends = browser.js(f"{maps}.map((svg) => {texts})")
+    assert ends == [["−0.5, below zero", "+0.5, above zero"]] * 2
+
+
 def test_the_address_of_a_question_is_its_name_and_leads_to_it(
     browser: Browser, show
 ) -> None:

@@ -206,17 +206,22 @@ def _map_rows(found: Map) -> list[tuple[str, ...]]:
 
 
 def _heat_maps(found: Map) -> list[dict[str, Any]]:
+    """Draw a map by each score, in the same colors for the same differences."""
+    tests = [test for each in found.values() for test in each.tests.values() if test]
+    most = round(max([WORTH, *(abs(test.mean) for test in tests)]), 2)
     return [
         {
             "kind": "map",
             "title": f"SemiAnAgg − uniform, {title}",
             "note": "Points of accuracy, 95 % interval and seeds; framed where the "
             f"interval excludes zero, dashed with fewer than the {_SEEDS} planned "
-            f"seeds, by which nothing is claimed yet; palest within ±{WORTH}. With "
-            f"{_MAIN_COLUMN} where none is named.",
+            f"seeds, by which nothing is claimed yet; palest within ±{WORTH}, a "
+            f"color being the same by both scores. With {_MAIN_COLUMN} where none is "
+            "named.",
             "planned": _SEEDS,
             "row_label": "sites that hold half of the digits",
             "worth": WORTH,
+            "most": most,
             "rows": [str(holders) for holders in HOLDERS],
             "columns": list(_COLUMNS),
             "cells": [

@@ -189,6 +189,17 @@ function inkOn(color) {
   return luminance > 0.2 ? "#10243a" : "#ffffff";
 }
 
+// What colors stand for: a strip from the least to the most, its ends below it.
+function colorKey(picture, { x, y, inks, low, high }) {
+  const full = 252, step = full / inks.length;
+  inks.forEach((both, i) => {
+    const box = draw("rect", { x: x + i * step, y, width: step, height: 10 });
+    paint(box, ...both.map(rgb));
+    picture.append(box);
+  });
+  picture.append(draw("text", { x, y: y + 24, class: "soft" }, low), draw("text", { x: x + full, y: y + 24, "text-anchor": "end", class: "soft" }, high));
+}
+
 // Nothing (null) is left empty; so is zero, unless zeros say something.
 function heatMap({ rowNames, rowFills, columnNames, values, format, top, rowLabel, columnLabel, zeros = false }) {
   return (width) => {

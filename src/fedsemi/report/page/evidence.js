@@ -25,7 +25,7 @@ const PLOTS = {
     const groups = [...new Set(plot.rows.map((r) => r.group))];
     return figure({ ...base, wide: true, legend: groups.map((name, i) => ({ name, color: COLORS[i] })), chart: intervalChart({ rows: plot.rows, worth: plot.worth, label: plot.label }) });
   },
-  map: (plot, base) => figure({ ...base, wide: plot.columns.length > 5, chart: differenceMap({ rows: plot.rows, columns: plot.columns, cells: plot.cells, rowLabel: plot.row_label, worth: plot.worth, planned: plot.planned }) }),
+  map: (plot, base) => figure({ ...base, wide: plot.columns.length > 5, chart: differenceMap({ rows: plot.rows, columns: plot.columns, cells: plot.cells, rowLabel: plot.row_label, worth: plot.worth, most: plot.most, planned: plot.planned }) }),
   sweep: (plot, base) => {
     const series = plot.series.map((s, i) => ({ ...s, color: COLORS[i % 7], dash: DASHES[Math.floor(i / 7) % 4] }));
     const cell = (s, i) => (known(s.values[i]) ? `${s.values[i]} %` : "–");

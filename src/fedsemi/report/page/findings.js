@@ -58,29 +58,32 @@ function intervalRow(picture, row, { x, y, color, hollow, end }) {
 const ABOVE = { light: [[226, 238, 250], [33, 113, 181]], dark: [[28, 56, 88], [90, 170, 225]] };
 const BELOW = { light: [[252, 236, 214], [201, 122, 0]], dark: [[74, 52, 20], [245, 180, 60]] };
 
-function differenceMap({ rows, columns, cells, rowLabel, worth, planned }) {
+function differenceMap({ rows, columns, cells, rowLabel, worth, most, planned }) {
   return (width) => {
     const narrow = width < 520, left = 24, head = 40, tall = narrow ? 70 : 54;
     const cellWidth = Math.max(narrow ? 58 : 76, (width - left - 2) / columns.length);
-    const full = left + cellWidth * columns.length + 2, height = head + tall * rows.length + 2;
+    const full = left + cellWidth * columns.length + 2, end = head + tall * rows.length, height = end + 44;
     const picture = draw("svg", { width: full, height, viewBox: `0 0 ${full} ${height}` });
     picture.append(draw("text", { x: 0, y: 12, class: "soft" }, `${rowLabel} ↓`));
     columns.forEach((name, c) => picture.append(draw("text", { x: left + (c + 0.5) * cellWidth, y: head - 8, "text-anchor": "middle", "font-size": narrow ? 10 : 12 }, name)));
-    const most = Math.max(worth, ...cells.flat().filter(known).map((c) => Math.abs(c.value)));
     rows.forEach((name, r) => {
       picture.append(draw("text", { x: left - 8, y: head + (r + 0.5) * tall + 4, "text-anchor": "end" }, name));
       columns.forEach((column, c) => mapCell(picture, cells[r][c], { x: left + c * cellWidth, y: head + r * tall, width: cellWidth - 3, height: tall - 3, most, worth, planned, narrow }));
     });
+    const steps = [-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1].map((part) => inksOf(part * most, worth, most));
+    colorKey(picture, { x: left + 1, y: end + 12, inks: steps, low: `${signed(-most)}, below zero`, high: `${signed(most)}, above zero` });
     return picture;
   };
 }
+
+const inksOf = (value, worth, most) => ["light", "dark"].map((scheme) => shade(Math.abs(value) <= worth ? 0 : Math.abs(value) / most, (value < 0 ? BELOW : ABOVE)[scheme]));
 
 function mapCell(picture, cell, { x, y, width, height, most, worth, planned, narrow }) {
   const box = draw("rect", { x: x + 1, y: y + 1, width, height, rx: 3, fill: "var(--empty)" });
   picture.append(box);
   const middle = { x: x + 1 + width / 2, "text-anchor": "middle" };
   if (!cell) { picture.append(draw("text", { ...middle, y: y + height / 2 + 5, class: "soft" }, "not run")); return; }
-  const inks = ["light", "dark"].map((scheme) => shade(Math.abs(cell.value) <= worth ? 0 : Math.abs(cell.value) / most, (cell.value < 0 ? BELOW : ABOVE)[scheme]));
+  const inks = inksOf(cell.value, worth, most);
   paint(box, ...inks.map(rgb));
   const excluded = known(cell.low) && (cell.low > 0 || cell.high < 0);
   // Dashed as long as seeds are missing: such a cell claims nothing yet.
