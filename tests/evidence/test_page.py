@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.evidence.by_hand import evidence_of
+from tests.evidence.by_hand import answer, evidence_of
 
 from fedsemi.evidence.catalogue import Artifact, Cell, setting
 from fedsemi.evidence.figures import CATALOGUE
@@ -48,7 +48,7 @@ def test_what_was_not_run_is_named_and_has_no_section(tiny: Profile, name: str) 
 def test_questions_come_first_each_with_its_finding() -> None:
     some = [*QUESTIONS.values(), CATALOGUE["fig2"]]
     view = view_of(evidence_page(some, Evidence(read_profile("medium"), 1, {})))
-    names = [answer["name"] for answer in view["answers"]]
+    names = [each["name"] for each in view["answers"]]
     assert names == [
         "Q1",
         "Q1, ISIC-18",
@@ -69,14 +69,30 @@ def test_questions_come_first_each_with_its_finding() -> None:
         "Q10",
         "Q11",
     ]
-    for answer in view["answers"]:  # of several places, each is told
-        parts = answer["finding"].split("; ")
-        assert all(part.endswith("not run") for part in parts), answer["name"]
+    for each in view["answers"]:  # of several places, each is told
+        parts = each["finding"].split("; ")
+        assert all(part.endswith("not run") for part in parts), each["name"]
     assert [figure["name"] for figure in view["figures"]] == ["Figure 2"]
     lines = {line["name"]: line["answer"] for line in view["overview"]}
     assert set(lines) < set(names) and lines["Q2"] == [
         ["Open", "SVHN not run; MNIST not run"]
     ]
+
+
+def test_of_a_long_answer_two_sentences_are_in_view(medium: Profile) -> None:
+    settings = QUESTIONS["q1"].settings
+    runs = evidence_of(medium, {each: [0.6, 0.7] for each in settings})
+    (shown,) = view_of(evidence_page([QUESTIONS["q1"]], runs))["answers"]
+    assert shown["text"].count("points (95 % interval") == 2 * 2  # by both scores
+    told = " ".join(answer("q1", runs).text)
+    assert f"{shown['text']} {shown['more']}" == told and shown["more"]
+
+
+def test_a_short_answer_is_in_view_as_a_whole(medium: Profile) -> None:
+    settings = QUESTIONS["q8"].settings
+    runs = evidence_of(medium, {each: [0.6, 0.7] for each in settings})
+    (shown,) = view_of(evidence_page([QUESTIONS["q8"]], runs))["answers"]
+    assert shown["text"] == " ".join(answer("q8", runs).text) and not shown["more"]
 
 
 def test_a_table_of_one_row_compares_nothing_and_is_left_out(tiny: Profile) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,8 @@ _SCRIPTS = ("svg.js", "charts.js", "clients.js", "findings.js", "evidence.js")
 _SIMILARITY = ((0.2, 0.4, 1.0), (0.4, 0.4, 0.5), (0.3, 1.0, 1.0))
 """Three clients, three classes: how like the anchor's the features are."""
 _EXAMPLE = "fig2"
+_LONG, _AT_ONCE = 500, 2
+"""Characters beyond which a text is long; the sentences of it that are seen at once."""
 _SHOWN = {"panels", "tables", "plots"}
 """What a section must have one of."""
 
@@ -65,12 +68,14 @@ def evidence_page(artifacts: Sequence[Artifact], evidence: Evidence) -> str:
 
 
 def _answer(answer: Answer, grid: Grid, evidence: Evidence) -> View:
+    text, more = _parted(answer)
     return {
         "id": answer.name,
         "name": name_of(answer),
         "question": answer.question,
         "finding": answer.finding,
-        "text": " ".join(answer.text),
+        "text": text,
+        "more": more,
         "head": answer.head,
         "rows": answer.rows,
         "caption": caption_of(grid, evidence),
@@ -78,6 +83,18 @@ def _answer(answer: Answer, grid: Grid, evidence: Evidence) -> View:
         "plots": answer.plots,
         "panels": [_panel(panel, grid) for panel in grid.panels],
     }
+
+
+def _parted(answer: Answer) -> tuple[str, str]:
+    """Split what is told in words: what is seen at once, and what is asked for.
+
+    A long text hides the plot and the table below it, which say the same.
+    """
+    text = " ".join(answer.text)
+    if not answer.rows or len(text) <= _LONG:
+        return text, ""
+    sentences = re.split(r"(?<=[.]) (?=[A-Z])", text)
+    return " ".join(sentences[:_AT_ONCE]), " ".join(sentences[_AT_ONCE:])
 
 
 def _section(artifact: Artifact, evidence: Evidence) -> View:

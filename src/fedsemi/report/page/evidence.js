@@ -76,7 +76,9 @@ function entryOf({ value, sd, seeds, mark, paper }) {
 const notRun = ({ finding }) => finding.split(";").every((part) => part.endsWith("not run"));
 
 function questionOf(answer) {
-  const nodes = [el("p", { class: notRun(answer) ? "finding open" : "finding" }, answer.finding), el("p", {}, answer.text), ...grid(answer.plots.map(plotOf))];
+  const nodes = [el("p", { class: notRun(answer) ? "finding open" : "finding" }, answer.finding), el("p", {}, answer.text)];
+  if (answer.more) nodes.push(folded("More in words", el("p", {}, answer.more)));
+  nodes.push(...grid(answer.plots.map(plotOf)));
   if (answer.rows.length) nodes.push(folded("Show the numbers", tableOf({ ...answer, caption: answer.question })));
   if (answer.panels.length) nodes.push(folded("Show the scores of all arms", el("p", { class: "note" }, answer.caption), ...answer.panels.map((panel) => panelOf(panel, answer.question))));
   nodes.push(el("p", { class: "note" }, answer.note));
