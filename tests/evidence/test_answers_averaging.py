@@ -38,13 +38,20 @@ def test_what_was_asked_afterwards_stands_beside_it_and_says_so(
     assert "asked when the records had been seen" in found.text[0]
 
 
-def test_the_plot_shows_what_was_asked_though_it_is_about_a_bound(
+def test_the_plots_show_what_was_asked_and_what_is_told_though_about_bounds(
     medium: Profile,
 ) -> None:
-    scores = svhn(uniform=[0.8, 0.9], labels_on=[0.7, 0.7], semianagg=[0.8, 0.9])
-    (plot,) = answer("q8", evidence_of(medium, scores)).plots
-    assert {row["name"] for row in plot["rows"]} == {
-        "Uniform − labels after the warm-up, SVHN"
+    arms = ("uniform", "labels_on", "semianagg", "warm_up")
+    scores = svhn(**{arm: [0.8, 0.9] for arm in arms})
+    plots = answer("q8", evidence_of(medium, scores)).plots
+    asked, begun = ({row["name"] for row in plot["rows"]} for plot in plots)
+    assert asked == {
+        "Uniform − labels after the warm-up, SVHN",
+        "SemiAnAgg − labels after the warm-up, SVHN",
+    }
+    assert begun == {
+        "Uniform − the warm-up's model, SVHN",
+        "Labels after the warm-up − the warm-up's model, SVHN",
     }
 
 

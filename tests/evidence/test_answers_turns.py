@@ -39,6 +39,12 @@ def test_turns_are_recommended_if_they_beat_both_where_all_of_a_network_learns(
     assert rows[f"{LAST}MNIST"].startswith("+1.00 (")
 
 
+def test_the_plot_shows_both_differences_that_decide(medium: Profile) -> None:
+    (plot,) = answer("q9", evidence_of(medium, _scores(0.02, 0.01))).plots
+    names = {row["name"] for row in plot["rows"]}
+    assert {"SemiFL − uniform, SVHN", f"{LAST}SVHN", f"{LAST}MNIST"} < names
+
+
 def test_one_tie_speaks_against_turns_by_name(medium: Profile) -> None:
     found = answer("q9", evidence_of(medium, _scores(0.02, 0.0)))
     assert found.finding == f"not recommended, because of {LAST}MNIST"

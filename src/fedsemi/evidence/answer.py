@@ -39,12 +39,13 @@ def of_effects(
     more: Sequence[Effect],
     title: str,
     scale: Sequence[str] = (),
+    drawn: Sequence[Effect] = (),
 ) -> Answer:
     """Answer by the effects that decide, by where, and show others beside them.
 
-    One or two are told in words, too; of more the table is easier to read. Bounds are
-    in the table only, as long as there is something else to draw: they lie so far off
-    that a plot would show nothing else.
+    One or two are told in words, too; of more the table is easier to read. Where it is
+    not said what is drawn, bounds are in the table only, as long as there is something
+    else to draw: they lie so far off that a plot would show nothing else.
     """
     told: list[str] = []
     if len(deciding) <= _IN_WORDS:
@@ -64,7 +65,7 @@ def of_effects(
         HEAD,
         rows_of(effects),
         said_of(effects),
-        tuple(interval_plot(_drawn(deciding, more), title)),
+        tuple(interval_plot(drawn or _drawn(deciding, more), title)),
         parts_of(deciding),
     )
 

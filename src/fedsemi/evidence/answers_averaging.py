@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fedsemi.evidence.answer import Answer, of_effects
-from fedsemi.evidence.effects import Effect, short
+from fedsemi.evidence.effects import Effect, interval_plot, short
 from fedsemi.evidence.places import ENCODER, ONE_HOLDER, SVHN, TWO_HOLDERS, effects_at
 from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.results import Evidence
@@ -43,19 +43,22 @@ def beyond_averaging(evidence: Evidence) -> Answer:
             for some in (weighed, trained, longer, bounds)
             for effect in some.values()
         ],
-        "Equal shares − labels alone, from the same warm-up on",
+        "Equal shares and SemiAnAgg − labels alone, from the same warm-up on",
         [
             "The running mean decides here. On ISIC-18 points are of balanced "
             "accuracy. What is told of SemiAnAgg, of the warm-up's model and of the "
             "two lower bounds was asked when the records had been seen, which are "
             "those of Q1, Q2 and Q10."
         ],
+        drawn=[*asked.values(), *weighed.values()],
     )
     parts = [_part(where, asked[where], trained[where].test) for where in asked]
     eq4 = weighed["MNIST"]
     if eq4.test is not None:
         parts.append(Part(ALSO, part_of(eq4.what, eq4).told))
-    return replace(found, parts=tuple(parts))
+    begun = [*trained.values(), *longer.values()]
+    plots = (*found.plots, *interval_plot(begun, "Against the model of the warm-up"))
+    return replace(found, parts=tuple(parts), plots=plots)
 
 
 def _part(where: str, effect: Effect, trained: Paired | None) -> Part:
