@@ -52,6 +52,21 @@ def test_a_table_that_is_opened_shows_all_of_its_rows(browser: Browser, show) ->
     assert browser.js(hidden) <= 1
 
 
+def test_no_name_or_number_beside_an_interval_is_cut_off(
+    browser: Browser, show
+) -> None:
+    show(QUESTIONS["q8"])
+    texts = "[...document.querySelectorAll('figure svg[role=img] text')]"
+    beyond = (
+        "t.getBBox().x + t.getBBox().width > +t.ownerSVGElement.getAttribute('width')"
+    )
+    assert (
+        browser.js(f"{texts}.filter((t) => {beyond}).map((t) => t.textContent)") == []
+    )
+    words = browser.js(f"{texts}.map((t) => t.textContent).join(' ')")
+    assert "Labels after the warm-up − the warm-up's model, CIFAR-100" in words
+
+
 def test_a_map_has_a_key_of_its_colors_with_the_ends_of_both_maps(
     browser: Browser, show
 ) -> None:

@@ -20,9 +20,10 @@ function axisAlong(picture, { x, low, high, y, label, count, top }) {
 function intervalChart({ rows, worth, label }) {
   return (width) => {
     const names = [...new Set(rows.map((r) => r.name))], groups = [...new Set(rows.map((r) => r.group))];
-    const narrow = width < 520, above = narrow ? 19 : 0, step = above + 16 * groups.length + 8;
+    const narrow = width < 520, lines = names.map((name) => (narrow ? inTwo(name, Math.floor((width - 10) / 6.6)) : [name]));
+    const above = narrow ? 5 + 14 * Math.max(...lines.map((some) => some.length)) : 0, step = above + 16 * groups.length + 8;
     const left = narrow ? 10 : Math.min(width * 0.42, 14 + Math.max(...names.map((name) => textWidth(name, 11.5))));
-    const right = narrow ? 84 : 96, top = 4, bottom = top + step * names.length;
+    const right = 12 + Math.max(...rows.map((row) => textWidth(besideRow(row), 11))), top = 4, bottom = top + step * names.length;
     const ends = rows.flatMap((r) => [r.value, r.low, r.high]).filter(known).concat(0, worth ? [worth, -worth] : []);
     const pad = (Math.max(...ends) - Math.min(...ends) || 1) * 0.05;
     const low = Math.min(...ends) - pad, high = Math.max(...ends) + pad;
@@ -33,8 +34,11 @@ function intervalChart({ rows, worth, label }) {
     picture.append(draw("line", { class: "zero", x1: x(0), x2: x(0), y1: top, y2: bottom }));
     names.forEach((name, i) => {
       const start = top + i * step;
-      const place = narrow ? { x: left, y: start + 14 } : { x: left - 8, y: start + step / 2 + 4, "text-anchor": "end" };
-      picture.append(draw("text", { ...place, class: "over" }, shorten(name, Math.floor((narrow ? width : left) / 6.4))));
+      const place = narrow ? { x: left } : { x: left - 8, "text-anchor": "end" };
+      lines[i].forEach((text, k) => {
+        const y = narrow ? start + above - 5 - 14 * (lines[i].length - 1 - k) : start + step / 2 + 4;
+        picture.append(draw("text", { ...place, y, class: "over" }, narrow ? text : shorten(text, Math.floor(left / 6.4))));
+      });
       groups.forEach((group, g) => {
         const row = rows.find((r) => r.name === name && r.group === group);
         if (row) intervalRow(picture, row, { x, y: start + above + 12 + g * 16, color: COLORS[g], hollow: g > 0, end: width - right });
@@ -44,13 +48,21 @@ function intervalChart({ rows, worth, label }) {
   };
 }
 
+// A name that is too long for a line stands in two.
+function inTwo(name, most) {
+  const end = name.length > most ? name.lastIndexOf(" ", most) : -1;
+  return end < 0 ? [name] : [name.slice(0, end), name.slice(end + 1)];
+}
+
+const besideRow = (row) => (!row.seeds ? signed(row.value) : `${signed(row.value)}, n = ${row.seeds}`);
+
 function intervalRow(picture, row, { x, y, color, hollow, end }) {
   const node = draw("g");
   if (known(row.low)) node.append(draw("path", { d: `M${x(row.low)} ${y}H${x(row.high)}`, stroke: color, "stroke-width": 2.4 }));
   node.append(draw("circle", { cx: x(row.value), cy: y, r: 4.2, fill: hollow ? "var(--panel)" : color, stroke: color, "stroke-width": 2 }));
   const told = `${signed(row.value, 2)}${known(row.low) ? ` (${signed(row.low, 2)} to ${signed(row.high, 2)})` : ""}${row.seeds ? `, n = ${row.seeds}` : ""}`;
   node.append(draw("title", {}, `${row.name}, ${row.group}: ${told}`));
-  node.append(draw("text", { x: end + 8, y: y + 4, "font-size": 11, class: "soft" }, !row.seeds ? signed(row.value) : `${signed(row.value)}, n = ${row.seeds}`));
+  node.append(draw("text", { x: end + 8, y: y + 4, "font-size": 11, class: "soft" }, besideRow(row)));
   picture.append(node);
 }
 
