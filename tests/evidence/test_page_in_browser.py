@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.evidence.by_hand import evidence_of
@@ -11,6 +12,7 @@ from tests.report.browser import CHROMIUM, HOLES, Browser
 
 import fedsemi
 from fedsemi.evidence.catalogue import Artifact
+from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.page import evidence_page
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.questions import QUESTIONS
@@ -31,9 +33,11 @@ def browser(tmp_path_factory: pytest.TempPathFactory):
 def show(browser: Browser, tmp_path: Path, medium: Profile):
     """Open a page of questions and figures, all of whose arms have the same scores."""
 
-    def open_page(*artifacts: Artifact, place: str = "") -> None:
+    def open_page(*artifacts: Artifact, place: str = "", **recorded: Any) -> None:
         settings = {each for artifact in artifacts for each in artifact.settings}
         evidence = evidence_of(medium, {each: [0.6, 0.7] for each in settings})
+        for each in evidence.records.values():
+            each.update(recorded)
         path = tmp_path / "index.html"
         path.write_text(evidence_page(artifacts, evidence), "utf-8")
         browser.resize(**PHONE)
@@ -75,6 +79,20 @@ def test_a_map_has_a_key_of_its_colors_with_the_ends_of_both_maps(
     texts = "[...svg.querySelectorAll('text')].slice(-2).map((t) => t.textContent)"
     ends = browser.js(f"{maps}.map((svg) => {texts})")
     assert ends == [["−0.5, below zero", "+0.5, above zero"]] * 2
+
+
+def test_who_owns_which_classes_is_told_in_numbers_and_by_a_key(
+    browser: Browser, show
+) -> None:
+    # Ten classes of so many images each do not fit the screen of a phone.
+    own = {"num_labeled": 0, "num_unlabeled": 24750, "class_count": [2475] * 10}
+    digits = [str(each) for each in range(10)]
+    show(CATALOGUE["fig11"], owns={"0": own, "1": own}, class_names=digits)
+    svg = "document.querySelector('figure svg[role=img]')"
+    texts = browser.js(f"[...{svg}.querySelectorAll('text')].map((t) => t.textContent)")
+    assert texts.count("2,475") == 20 and texts[-2:] == ["1", "2,475 images"]
+    assert browser.js("document.documentElement.scrollWidth") == 390
+    assert not browser.js(f"{svg}.closest('figure').querySelector('.more').hidden")
 
 
 def test_the_address_of_a_question_is_its_name_and_leads_to_it(

@@ -200,18 +200,23 @@ function colorKey(picture, { x, y, inks, low, high }) {
   picture.append(draw("text", { x, y: y + 24, class: "soft" }, low), draw("text", { x: x + full, y: y + 24, "text-anchor": "end", class: "soft" }, high));
 }
 
-// Nothing (null) is left empty; so is zero, unless zeros say something.
-function heatMap({ rowNames, rowFills, columnNames, values, format, top, rowLabel, columnLabel, zeros = false }) {
+// Nothing (null) is left empty; so is zero, unless zeros say something. What is counted
+// has a key of its colors, and cells that are wide enough for numbers unless there are many.
+function heatMap({ rowNames, rowFills, columnNames, values, format, top, rowLabel, columnLabel, counted, zeros = false }) {
   return (width) => {
     const beforeNames = rowFills ? 16 : 0;
     const left = Math.min(160, 14 + beforeNames + Math.max(rowLabel.length, ...rowNames.map((n) => n.length)) * 7);
     const longest = Math.max(...columnNames.map((name) => textWidth(name)));
     const turned = longest > (width - left - 6) / columnNames.length - 4;
     const beside = turned ? 40 : 6; // turned names lean out to the right
-    const cellWidth = Math.max(columnNames.length > 30 ? 8 : 26, (width - left - beside) / columnNames.length);
+    // Numbers in all cells or in none: some alone would look like the only ones.
+    const told = (v) => known(v) && (v !== 0 || zeros);
+    const widest = Math.max(0, ...values.flat().filter(told).map((v) => textWidth(cellText(v, format), 11)));
+    const least = columnNames.length > 30 ? 8 : Math.max(26, counted ? widest + 2 : 0);
+    const cellWidth = Math.max(least, (width - left - beside) / columnNames.length);
     const head = (turned ? Math.min(longest, 84) * 0.8 + 14 : 20) + 18;
     const cell = Math.max(14, Math.min(28, 900 / rowNames.length));
-    const full = left + cellWidth * columnNames.length + beside, height = head + cell * rowNames.length + 8;
+    const full = left + cellWidth * columnNames.length + beside, end = head + cell * rowNames.length, height = end + (counted ? 44 : 8);
     const picture = draw("svg", { width: full, height, viewBox: `0 0 ${full} ${height}` });
     picture.append(draw("text", { x: left, y: 12, class: "soft" }, columnLabel));
     picture.append(draw("text", { x: 2, y: head - 6, class: "soft" }, rowLabel));
@@ -223,24 +228,22 @@ function heatMap({ rowNames, rowFills, columnNames, values, format, top, rowLabe
       picture.append(draw("text", place, shorten(name, 14)));
     });
     const most = top || Math.max(...values.flat().filter(known), 1e-12);
-    // Numbers in all cells or in none: some alone would look like the only ones.
-    const told = (v) => known(v) && (v !== 0 || zeros);
-    const widest = Math.max(0, ...values.flat().filter(told).map((v) => textWidth(cellText(v, format), 11)));
     const numbers = widest <= cellWidth - 1;
     rowNames.forEach((name, r) => {
       if (rowFills) picture.append(draw("rect", { x: Math.max(2, left - 22 - textWidth(name)), y: head + cell * (r + 0.5) - 5, width: 10, height: 10, rx: 2, fill: rowFills[r] }));
       picture.append(draw("text", { x: left - 6, y: head + cell * (r + 0.5) + 4, "text-anchor": "end" }, shorten(name, Math.floor((left - 8 - beforeNames) / 7.2))));
       columnNames.forEach((column, c) => heatCell(picture, { v: (values[r] || [])[c], most, format, told, numbers, name: `${rowLabel} ${name}, ${column}` }, { x: left + c * cellWidth, y: head + r * cell, cellWidth, cell }));
     });
+    if (counted) colorKey(picture, { x: left, y: end + 12, inks: [0, 0.25, 0.5, 0.75, 1].map(heatInks), low: "1", high: `${format(most)} ${counted}` });
     return picture;
   };
 }
 
+const heatInks = (part) => [RAMPS.light, RAMPS.dark].map((ramp) => shade(0.06 + 0.94 * part, ramp));
 const cellText = (v, format) => format(v).replace(" %", "");
 
 function heatCell(picture, { v, most, format, told, numbers, name }, { x, y, cellWidth, cell }) {
-  const share = 0.06 + 0.94 * (known(v) ? v / most : 0);
-  const [light, dark] = [shade(share, RAMPS.light), shade(share, RAMPS.dark)];
+  const [light, dark] = heatInks(known(v) ? v / most : 0);
   const box = draw("rect", { x, y, width: cellWidth - 1, height: cell - 1, fill: "var(--empty)" });
   if (told(v)) paint(box, rgb(light), rgb(dark));
   box.append(draw("title", {}, `${name}: ${known(v) ? format(v) : "none"}`));

@@ -15,7 +15,7 @@ function linesOf(plot, base) {
 }
 
 const PLOTS = {
-  heat: (plot, base) => figure({ ...base, wide: plot.columns.length > 30, chart: heatMap({ rowNames: plot.rows, columnNames: plot.columns, values: plot.values, format: whole, rowLabel: "client", columnLabel: "class" }) }),
+  heat: (plot, base) => figure({ ...base, wide: plot.columns.length > 30, chart: heatMap({ rowNames: plot.rows, columnNames: plot.columns, values: plot.values, format: whole, rowLabel: "client", columnLabel: "class", counted: "images" }) }),
   bars: (plot, base) => {
     return figure({ ...base, wide: true, chart: barChart({ rows: plot.rows, format: plain }), rows: () => [["", "value", ""], plot.rows.map((r) => [r.name, plain(r.value), r.text])] });
   },
