@@ -16,8 +16,8 @@ _FIRST = next(iter(PLACES))
 
 NOTE = (
     "Differences in points of accuracy (balanced accuracy on ISIC-18; a rank "
-    "correlation in Q5) with 95 % intervals, by the model of the last rounds or, from "
-    "Q8 on, by its running mean over rounds. Yes: the interval is above zero and "
+    "correlation in Q5) with 95 % intervals, by the model of the last rounds or, in "
+    "Q8 to Q10, by its running mean over rounds. Yes: the interval is above zero and "
     f"reaches beyond {WORTH}; no: it is below zero or within ±{WORTH}; else open, as "
     "is what lacks planned seeds, or lies within that while seeds go on. Intervals are "
     "not corrected for their number."
