@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fedsemi.evidence.effects import Effect, interval_plot, rows_of, said_of
+from fedsemi.evidence.effects import HEAD, Effect, interval_plot, said_of, table_of
 from fedsemi.evidence.stats import paired
 
 # Differences 1, 2, 3: 2 ± 4.3027 / sqrt 3 = 2 ± 2.484, a deviation of one.
@@ -61,13 +61,22 @@ def test_other_metrics_are_told_and_only_an_opposite_one_speaks_against_a_lead()
     }
     found = Effect("a − b", lead, planned=3, metrics=metrics)
     assert found.finding == "decided, above zero, the opposite by accuracy"
-    assert found.by_metrics == (
-        "a − b, by other metrics: accuracy −3.00 (−3.00 to −3.00), "
-        "AUC +0.00 (−6.35 to +6.35)."
-    )
+    told = "accuracy −3.00 (−3.00 to −3.00), AUC +0.00 (−6.35 to +6.35)"
+    plain = Effect("c − d", lead, planned=3)
+    head, rows = table_of([found, plain])
+    assert head[-1] == "by other metrics"
+    assert [row[-1] for row in rows] == [told, "–"]
+    assert table_of([plain])[0] == HEAD  # no column for nothing
+
+
+def test_a_tie_is_a_tie_and_says_which_other_metric_decides() -> None:
+    metrics = {
+        "accuracy": paired([-3.0, -3.0], [0, 0]),
+        "AUC": paired([0.5, -0.5], [0, 0]),
+    }
     tie = Effect("a − b", {"accuracy": TEST}, planned=3, metrics=metrics)
-    assert tie.finding == "undecided"  # nothing to take back
-    assert Effect("a − b", lead, planned=3).by_metrics == ""
+    assert tie.finding == "undecided"
+    assert tie.beside == "by accuracy −3.00 (−3.00 to −3.00)"
 
 
 def test_a_tie_is_a_tie_whatever_the_other_score_says() -> None:
@@ -77,7 +86,7 @@ def test_a_tie_is_a_tie_whatever_the_other_score_says() -> None:
 
 def test_what_was_not_run_is_said_and_has_no_row_and_no_line() -> None:
     assert MISSING.sentence == "c − b: not run yet (0 of 5 seeds so far)."
-    assert rows_of([EARLY, MISSING]) == (EARLY.row,)
+    assert table_of([EARLY, MISSING])[1] == (EARLY.row,)
     assert said_of([EARLY, MISSING]) == (
         "1 comparison by each score, 1 more not run yet."
     )

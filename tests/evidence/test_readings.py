@@ -117,7 +117,8 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
     ),
     (
         RESULTS,
-        "Also, by the running mean labels alone get worse after the warm-up, and "
+        "Also, by the running mean of balanced accuracy labels alone get worse after "
+        "the warm-up, and "
         "equal shares are not told apart from the model that the warm-up ends with",
         "q8",
         {
@@ -175,9 +176,9 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
     ),
     (
         RESULTS,
-        "On a frozen encoder it brings nothing over equal shares: on CIFAR-100 it is "
-        "below them by the running mean, on ISIC-18 by the model of the last rounds, "
-        "and not told apart from them by the other score",
+        "On a frozen encoder it brings nothing over equal shares by the score that "
+        "decides: on CIFAR-100 it is below them by the running mean, on ISIC-18 by the "
+        "model of the last rounds, and not told apart from them by the other score",
         "q9",
         {
             "SemiFL − uniform, CIFAR-100": (OPEN, BELOW),
@@ -541,6 +542,19 @@ def test_no_labeled_share_is_told_apart_from_one_half_on_isic18() -> None:
         if "ISIC-18" in what and "share" in what
     ]
     assert len(told) > 6 and set(told) <= {OPEN, NOTHING}
+    assert said_on(RESULTS, "by accuracy more is better and less is worse (Q4)")
+    half = setting("isic18", "uniform")
+    places = {"70": ABOVE, "30": BELOW, "15": BELOW}
+    for share, found in places.items():
+        ours = setting("isic18", f"uniform-share-{share}")
+        assert lies(ours, half, "accuracy") == found
+
+
+def test_by_accuracy_turns_are_above_equal_shares_on_isic18() -> None:
+    assert said_on(RESULTS, "(by accuracy it is above them there)")
+    turns, equal = (setting("isic18", arm) for arm in ("semifl", "uniform"))
+    for score in ("accuracy", "running_mean.accuracy"):
+        assert lies(turns, equal, score) == ABOVE
 
 
 def test_contributions_point_to_the_lonely_site_and_no_further() -> None:

@@ -47,7 +47,7 @@ def test_a_gain_worth_having_is_a_yes_and_a_wide_interval_is_open(
 def test_planned_seeds_that_are_missing_leave_it_open_and_say_so() -> None:
     found = part_of("SVHN", effect(2.0, 2.1, 2.2, planned=5))
     told = "SVHN +2.10 (+1.85 to +2.35), 3 of 5 seeds so far"
-    assert found == Part(OPEN, told, "SVHN +2.10")
+    assert found == Part(OPEN, told, "SVHN +2.10, 3 of 5 seeds so far")
     alone = part_of("SVHN", effect(2.0, planned=1))
     assert alone == Part(OPEN, "SVHN +2.00", "SVHN +2.00")
 
@@ -89,8 +89,24 @@ def test_a_gain_that_is_a_loss_by_another_metric_says_so() -> None:
 
 
 def test_what_a_second_control_says_is_marked_once() -> None:
-    part = doubted(Part(YES, "a +1.00", "a +1.00 †"), "not over b, +0.10")
-    assert part == Part(YES, "a +1.00; not over b, +0.10", "a +1.00 †")
+    yes, none = Part(YES, "a +1.00", "a +1.00 †"), paired([1.0, -1.0], [0, 0])
+    told = "a +1.00; not over b, +0.00 (−12.71 to +12.71)"
+    assert doubted(yes, "b", none) == Part(YES, told, "a +1.00 †")
+    assert doubted(Part(YES, "a", "a"), "b", none).brief == "a †"
+
+
+def test_only_a_yes_is_doubted_and_one_seed_doubts_nothing() -> None:
+    yes, maybe = Part(YES, "a +1.00", "a +1.00"), Part(OPEN, "a +1.00", "a +1.00")
+    assert doubted(maybe, "b", paired([1.0, -1.0], [0, 0])) == maybe
+    for test in (None, paired([3.0], [0.0]), paired([3.0, 3.1], [0, 0])):
+        assert doubted(yes, "b", test) == yes
+
+
+def test_a_mark_says_that_the_other_score_would_be_answered_otherwise() -> None:
+    same = part_of("SVHN", effect(0.1, 0.0, -0.1, second=[0.1, 0.11, 0.12]))
+    assert (same.word, same.brief) == (NO, "SVHN +0.00")  # small by both scores
+    other = part_of("SVHN", effect(0.1, 0.0, -0.1, second=[2.1, 2.2, 2.3]))
+    assert (other.word, other.brief) == (NO, "SVHN +0.00 †")
 
 
 def test_an_open_answer_says_if_the_other_score_is_not_open() -> None:

@@ -94,12 +94,12 @@ def test_ten_sites_keep_within_five_points_where_it_is_said(said, ten):
         assert most(lost(ten, lies, column)) < 5
         pair = lost(ten, ["pair"], column)
         assert max(pair["semianagg"] + pair["fedavg-semi"] + pair["uniform-semi"]) < 5
-    (fedavg,), (cbafed,) = pair["fedavg"], pair["cbafed"]
-    shares = [float(ten[rule, "pair"][SHARE]) for rule in ("fedavg", "cbafed")]
-    assert (
-        f"Two of nine cost FedAvg {fedavg} and CBAFed {cbafed} points, guard or not: "
-        f"by counts they have {shares[0]:.0f} and {shares[1]:.0f} % of the model"
-    ) in said
+        (fedavg,), (cbafed,) = pair["fedavg"], pair["cbafed"]
+        shares = [float(ten[rule, "pair"][SHARE]) for rule in ("fedavg", "cbafed")]
+        assert (
+            f"Two of nine cost FedAvg {fedavg} and CBAFed {cbafed} points, guard or "
+            f"not: by counts they have {shares[0]:.0f} and {shares[1]:.0f} % of the"
+        ) in said
 
 
 def test_triggers_work_as_often_as_is_said(said, three, ten):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fedsemi.evidence.effects import HEAD, Effect, interval_plot, rows_of, said_of
+from fedsemi.evidence.effects import Effect, interval_plot, said_of, table_of
 from fedsemi.evidence.short import Part, parts_of
 
 _IN_WORDS = 2
@@ -56,14 +56,12 @@ def of_effects(
     else:
         finding = "; ".join(f"{k}: {each.finding}" for k, each in deciding.items())
     effects = [*deciding.values(), *more]
-    metrics = [each.by_metrics for each in deciding.values()]
     return Answer(
         name,
         question,
         finding,
-        tuple(each for each in (*told, *scale, *metrics) if each),
-        HEAD,
-        rows_of(effects),
+        tuple(each for each in (*told, *scale) if each),
+        *table_of(effects),
         said_of(effects),
         tuple(interval_plot(drawn or _drawn(deciding, more), title)),
         parts_of(deciding),

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fedsemi.evidence.answer import Answer, of_effects
-from fedsemi.evidence.effects import Effect, interval_plot, short
+from fedsemi.evidence.effects import interval_plot
 from fedsemi.evidence.places import ENCODER, ONE_HOLDER, SVHN, TWO_HOLDERS, effects_at
 from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.short import ALSO, YES, Part, doubted, part_of
-from fedsemi.evidence.stats import Paired
+from fedsemi.evidence.short import ALSO, Part, doubted, part_of
 
 _PLACES = {"SVHN": SVHN, "MNIST": ONE_HOLDER, **ENCODER}
 _CALLED = {
@@ -45,25 +44,19 @@ def beyond_averaging(evidence: Evidence) -> Answer:
         ],
         "Equal shares and SemiAnAgg − labels alone, from the same warm-up on",
         [
-            "The running mean decides here. On ISIC-18 points are of balanced "
-            "accuracy. What is told of SemiAnAgg, of the warm-up's model and of the "
-            "two lower bounds was asked when the records had been seen, which are "
-            "those of Q1, Q2 and Q10."
+            "The running mean decides here. What is told of SemiAnAgg, of the "
+            "warm-up's model and of the two lower bounds was asked when the records "
+            "had been seen, which are those of Q1, Q2 and Q10."
         ],
         drawn=[*asked.values(), *weighed.values()],
     )
-    parts = [_part(where, asked[where], trained[where].test) for where in asked]
+    parts = [
+        doubted(part, "the warm-up's model", trained[where].test)
+        for where, part in zip(asked, found.parts, strict=True)
+    ]
     eq4 = weighed["MNIST"]
     if eq4.test is not None:
         parts.append(Part(ALSO, part_of(eq4.what, eq4).told))
     begun = [*trained.values(), *longer.values()]
     plots = (*found.plots, *interval_plot(begun, "Against the model of the warm-up"))
     return replace(found, parts=tuple(parts), plots=plots)
-
-
-def _part(where: str, effect: Effect, trained: Paired | None) -> Part:
-    """Answer by labels alone; a lead over them may be none over the warm-up."""
-    part = part_of(where, effect)
-    if part.word != YES or trained is None or (trained.low or 0.0) > 0:
-        return part
-    return doubted(part, f"not over the warm-up's model, {short(trained)}")

@@ -49,7 +49,6 @@ def balanced(evidence: Evidence) -> Answer:
         "trained, balanced softmax had to beat cross entropy on MNIST with one and "
         "two holders and on SVHN.",
         _gap(evidence),
-        "On ISIC-18 points are of balanced accuracy.",
     )
     return replace(
         found,

@@ -10,14 +10,13 @@ from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.effects import (
-    HEAD,
     SCORES,
     Effect,
     effect_of,
     interval_plot,
     points,
-    rows_of,
     said_of,
+    table_of,
 )
 from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.results import Evidence
@@ -47,8 +46,7 @@ def dose(evidence: Evidence) -> Answer:
         "How much weight does a site need that alone holds classes?",
         "; ".join(f"power {k}: {each.finding}" for k, each in ran.items()) or "not run",
         tuple(_said(ran, _shares(evidence, places))) if ran else (missing,),
-        HEAD,
-        rows_of(every),
+        *table_of(every),
         f"{said_of(every)} Rows may have different seeds. The power 0 is uniform "
         "weights, 1 is class presence.",
         (

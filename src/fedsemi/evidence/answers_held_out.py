@@ -10,7 +10,14 @@ from functools import partial
 from fedsemi.evidence.answer import Answer, of_effects
 from fedsemi.evidence.arms import SHARES, USUAL, with_share
 from fedsemi.evidence.catalogue import Setting, measure_of, setting
-from fedsemi.evidence.effects import SCORES, Effect, measured, short
+from fedsemi.evidence.effects import (
+    GLOBAL,
+    SCORES,
+    Effect,
+    measured,
+    other_metrics,
+    short,
+)
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN
 from fedsemi.evidence.results import Evidence
@@ -58,7 +65,7 @@ def by_held_out(evidence: Evidence) -> Answer:
         effects,
         beside,
         "Labeled share chosen by held-out labels − 0.5",
-        [*said, "On ISIC-18 points are of balanced accuracy."],
+        said,
     )
     return replace(found, parts=(*found.parts, *costs))
 
@@ -85,9 +92,9 @@ def _effect(
     usual: Mapping[int, Setting],
 ) -> Effect:
     """Compare the runs of the chosen shares with those of one half, seed by seed."""
-    tests: dict[str, Paired | None] = {}
-    for score in SCORES:
-        metric = measured(score, usual[USUAL].dataset)
+    dataset = usual[USUAL].dataset
+
+    def compare(metric: str) -> Paired | None:
         found = {share: evidence.scores(place, metric) for share, place in ours.items()}
         halves = evidence.scores(usual[USUAL], metric)
         both = {
@@ -96,8 +103,11 @@ def _effect(
             if seed in found[share] and seed in halves
         }
         other = [halves[seed] for seed in both]
-        tests[score] = paired(list(both.values()), other) if both else None
-    return Effect(what, tests, planned)
+        return paired(list(both.values()), other) if both else None
+
+    tests = {score: compare(measured(score, dataset)) for score in SCORES}
+    metrics = other_metrics(dataset, GLOBAL, compare)
+    return Effect(what, tests, planned, metrics=metrics)
 
 
 def _often(name: str, chosen: Mapping[int, int]) -> str:

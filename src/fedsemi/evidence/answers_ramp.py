@@ -28,7 +28,6 @@ def ramp(evidence: Evidence) -> Answer:
             for way, share in (("rising", USUAL), ("falling", 30), ("rising", 70))
         ],
         "Moving labeled share − 0.5",
-        ["On ISIC-18 points are of balanced accuracy."],
     )
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Setting, measure_of, setting
 from fedsemi.evidence.effects import (
-    HEAD,
     Effect,
     effect_of,
     interval,
     interval_plot,
-    rows_of,
     said_of,
+    table_of,
 )
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN
@@ -58,12 +56,10 @@ def labeled_share(evidence: Evidence) -> Answer:
         "Does the labeled share matter more than the weights?",
         "; ".join(findings),
         (" ".join(said),),
-        HEAD,
-        rows_of(every),
+        *table_of(every),
         f"{said_of(every)} Sizes are compared in the direction of each mean, seed by "
         "seed, with an interval that is widened since any share in either direction "
-        "could have been the largest (Bonferroni). On ISIC-18 points are of balanced "
-        "accuracy.",
+        "could have been the largest (Bonferroni).",
         tuple(interval_plot(every, "Labeled shares and weights")),
         tuple(parts),
     )
@@ -110,9 +106,11 @@ def _against_weights(
         f"({ends}{larger.progress}): {finding}."
     )
     change = f"{'costs' if ran[most].mean < 0 else 'brings'} {abs(ran[most].mean):.2f}"
-    brief = f"{name}, a labeled share of {_share_of(most)} {change} points"
-    told = f"{brief}; its size less that of the weights"
-    return text, finding, replace(part_of(told, larger), brief=brief)
+    told = (
+        f"{name}, a labeled share of {_share_of(most)} {change} points; its size less "
+        "that of the weights"
+    )
+    return text, finding, part_of(told, larger)
 
 
 def _sizes(

@@ -13,7 +13,7 @@ from fedsemi.evidence.effects import GLOBAL, SCORES, Effect, effect_of, said_of,
 from fedsemi.evidence.layout import SHORT, titled
 from fedsemi.evidence.questions import CHOOSING, TUNED
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.short import OPEN, YES, Part, doubted, part_of
+from fedsemi.evidence.short import OPEN, Part, doubted, part_of
 from fedsemi.evidence.stats import Paired
 
 _HEAD = (
@@ -23,10 +23,10 @@ _HEAD = (
     "score",
     *(f"less labels only, {name}" for name in SCORES.values()),
     "finding",
+    "less labels only, by other metrics",
     f"less labels after the warm-up, {SCORES[GLOBAL]}",
 )
 
-_AFTER = "not over labels after the warm-up"
 _LAST = (
     " The last column was added when the records had been seen, which are those of Q8: "
     "labels only are learned in one stage; labels after the warm-up go on from the "
@@ -79,10 +79,7 @@ class _Tried:
             return Part(OPEN, nothing, nothing)
         how = " as published" if len(self.scores) == 1 else ""
         part = part_of(f"{ARMS[self.judged].title}{how}, {self.where}", self.lead)
-        other = self.others[self.judged]
-        if part.word != YES or other is None or (other.low or 0.0) > 0:
-            return part
-        return doubted(part, f"{_AFTER}, {short(other)}")
+        return doubted(part, "labels after the warm-up", self.others[self.judged])
 
     @property
     def where(self) -> str:
@@ -100,6 +97,7 @@ class _Tried:
                 f"{self.scores[arm]:.1f} {SHORT[measure_of(self.dataset)]}",
                 *(_told(test) for test in lead.tests.values()),
                 lead.finding,
+                lead.others or "–",
                 _told(self.others[arm]),
             )
             for arm, lead in self.leads.items()
@@ -121,14 +119,11 @@ def tuned(evidence: Evidence) -> Answer:
     leads = [lead for each in every for lead in each.leads.values()]
     beside = any(test for each in every for test in each.others.values())
     width = len(_HEAD) if beside else len(_HEAD) - 1
-    told = [
-        text for each in every for text in (each.lead.sentence, each.lead.by_metrics)
-    ]
     return Answer(
         "q7",
         "Are published methods above labels alone once tuned?",
         finding or "not run",
-        (" ".join(filter(None, told)) or "No setting was run yet.",),
+        (" ".join(each.lead.sentence for each in every) or "No setting was run yet.",),
         _HEAD[:width],
         tuple(row[:width] for each in every for row in each.rows),
         "Each method has its published constants and three other settings to choose "

@@ -45,7 +45,6 @@ def by_turns(evidence: Evidence) -> Answer:
         "trained, SemiFL had to beat equal shares and labels alone with five epochs "
         "a round, on SVHN and on MNIST.",
         _gap(evidence),
-        "On ISIC-18 points are of balanced accuracy.",
     )
     text = tuple(each for each in told if each)
     verdict = verdict_of(gains, [])

@@ -52,7 +52,7 @@ def beats_uniform(name: str, evidence: Evidence) -> Answer:
         },
         more,
         f"SemiAnAgg − others on {titled(dataset)}, in points of {unit}",
-        [*_setting(evidence, ours), f"Points are of {unit}."],
+        _setting(evidence, ours),
     )
     where = titled(dataset) + (" on a frozen encoder" if name != "q1" else "")
     return replace(found, parts=parts_of({where: first}))

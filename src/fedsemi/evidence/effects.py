@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from fedsemi.evidence.catalogue import Setting, measure_of
@@ -51,7 +52,7 @@ class Effect:
         return self.tests[self.by]
 
     @property
-    def _second(self) -> tuple[str, Paired | None]:
+    def second(self) -> tuple[str, Paired | None]:
         """The other score: what it is called, and its test."""
         other = RUNNING if self.by == GLOBAL else GLOBAL
         return SCORES[other], self.tests.get(other)
@@ -82,18 +83,22 @@ class Effect:
     @property
     def beside(self) -> str:
         """Say what the other score and metrics say if it is something else."""
-        return ", ".join(filter(None, (self._by_score, self._by_metric)))
+        return ", ".join(filter(None, (self.by_score, self.by_metric)))
 
     @property
-    def _by_metric(self) -> str:
-        """Name the metrics by which a lead is a loss, or a loss a lead."""
+    def by_metric(self) -> str:
+        """Name the metrics by which a lead is a loss, or that decide a tie."""
         side = 0 if self.test is None else _side(self.test)
-        against = [m for m, test in self.metrics.items() if _side(test) == -side != 0]
+        other = {name: test for name, test in self.metrics.items() if _side(test)}
+        if not side:
+            return ", ".join(f"by {name} {short(test)}" for name, test in other.items())
+        against = [name for name, test in other.items() if _side(test) != side]
         return f"the opposite by {' and '.join(against)}" if against else ""
 
     @property
-    def _by_score(self) -> str:
-        name, second = self._second
+    def by_score(self) -> str:
+        """Say what the other score says if it lies on another side of zero."""
+        name, second = self.second
         if self.test is None or second is None or _side(self.test) == _side(second):
             return ""
         if not _side(self.test):
@@ -127,17 +132,11 @@ class Effect:
         if self.test is None:
             return f"{self.what}: not run yet ({self.progress})."
         text = f"{self.what}: {points(self.test, self.progress)}, {self._found}"
-        name, second = self._second
+        name, second = self.second
         if second is None:
             return f"{text}."
         other = f"{points(second)}, {self._finding(second)}"
         return f"{text}; by the {name} {other}."
-
-    @property
-    def by_metrics(self) -> str:
-        """Say the effect by other metrics; nothing where accuracy decides."""
-        found = [f"{name} {short(test)}" for name, test in self.metrics.items()]
-        return f"{self.what}, by other metrics: {', '.join(found)}." if found else ""
 
     @property
     def outlook(self) -> str:
@@ -160,6 +159,11 @@ class Effect:
         needed = "–" if self.seeds_needed is None else str(self.seeds_needed)
         return (self.what, self.progress, *numbers, self.finding, needed)
 
+    @property
+    def others(self) -> str:
+        """Write the effect by other metrics; nothing where accuracy decides."""
+        return ", ".join(f"{name} {short(test)}" for name, test in self.metrics.items())
+
 
 def effect_of(
     evidence: Evidence,
@@ -175,18 +179,18 @@ def effect_of(
         for score in SCORES
     }
     most = most_seeds(evidence, ours, other)
-    metrics = _other_metrics(evidence, ours, other, by)
+    metrics = other_metrics(ours.dataset, by, partial(evidence.paired, ours, other))
     return Effect(what, tests, planned, other.arm in BOUNDS, by, most, metrics)
 
 
-def _other_metrics(
-    evidence: Evidence, ours: Setting, other: Setting, by: str
+def other_metrics(
+    dataset: str, by: str, compare: Callable[[str], Paired | None]
 ) -> dict[str, Paired]:
     """Compare by what does not decide, where classes are not balanced."""
-    if measure_of(ours.dataset) == "accuracy":
+    if measure_of(dataset) == "accuracy":
         return {}
     tests = {
-        name: evidence.paired(ours, other, by.replace("accuracy", metric))
+        name: compare(by.replace("accuracy", metric))
         for metric, name in METRICS.items()
     }
     return {name: test for name, test in tests.items() if test is not None}
@@ -201,9 +205,18 @@ def measured(score: str, dataset: str) -> str:
     return score.replace("accuracy", measure_of(dataset))
 
 
-def rows_of(effects: Sequence[Effect]) -> tuple[tuple[str, ...], ...]:
-    """Write a row for each effect that was measured."""
-    return tuple(each.row for each in effects if each.test is not None)
+def table_of(
+    effects: Sequence[Effect],
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Write a head, and a row for each effect that was measured.
+
+    Other metrics have a column where any effect has some.
+    """
+    ran = [each for each in effects if each.test is not None]
+    if not any(each.metrics for each in ran):
+        return HEAD, tuple(each.row for each in ran)
+    rows = tuple((*each.row, each.others or "–") for each in ran)
+    return (*HEAD, "by other metrics"), rows
 
 
 def said_of(effects: Sequence[Effect]) -> str:
@@ -212,7 +225,11 @@ def said_of(effects: Sequence[Effect]) -> str:
     missing = len(effects) - ran
     rest = f", {missing} more not run yet" if missing else ""
     text = f"{ran} comparison{'' if ran == 1 else 's'} by each score{rest}."
-    return f"{text} Intervals are not corrected for their number." if ran > 1 else text
+    if ran > 1:
+        text += " Intervals are not corrected for their number."
+    if any(each.metrics for each in effects):
+        text += " On ISIC-18 points are of balanced accuracy."
+    return text
 
 
 def interval_plot(effects: Sequence[Effect], title: str) -> list[dict[str, Any]]:

@@ -34,13 +34,15 @@ def _of_lines(plot: Plot) -> Iterator[Sequence[Any]]:
         ends = [line.get(key, [None] * len(xs)) for key in ("low", "high")]
         for x, *scores in zip(xs, line["values"], *ends, strict=True):
             shown = [None if each is None else round(100 * each, 2) for each in scores]
-            found = plot.get("ends"), line.get("seeds", 1), "percent"
+            kind = plot.get("ends") if "low" in line else None
+            found = kind, line.get("seeds", 1), "percent"
             yield line["name"], x, *shown, *found
 
 
 def _of_bars(plot: Plot) -> Iterator[Sequence[Any]]:
     for row in plot["rows"]:
-        ends = row.get("low"), row.get("high"), plot["ends"]
+        kind = plot["ends"] if "low" in row else None
+        ends = row.get("low"), row.get("high"), kind
         yield row["name"], "", row["value"], *ends, row["seeds"], plot["unit"]
 
 

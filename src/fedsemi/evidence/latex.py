@@ -44,9 +44,11 @@ def as_latex(artifact: Artifact, evidence: Evidence) -> str:
         rf"\caption{{{caption}}}",
         rf"\label{{tab:{artifact.name}}}",
         *(line for panel in grid.panels for line in _panel(panel, grid)),
-        r"\par\smallskip\raggedright\footnotesize",
-        *(rf"{note}\par" for note in notes),
         r"\end{table*}",
+        # Behind the float, where they may go on to the next page.
+        r"{\raggedright\footnotesize\noindent",
+        *(rf"{note}\par" for note in notes),
+        "}",
     ]
     return "\n".join(lines) + "\n"
 
@@ -63,7 +65,7 @@ def answer_latex(answer: Answer) -> str:
         "",
         r"% needs \usepackage{booktabs,tabularx}",
         r"\begin{table*}[t]",
-        r"\footnotesize",
+        r"\scriptsize\setlength{\tabcolsep}{3pt}",
         rf"\caption{{{escaped(caption)}}}",
         rf"\label{{tab:{answer.name}-answer}}",
         rf"\begin{{tabularx}}{{\linewidth}}{{{columns}}}",

@@ -24,10 +24,11 @@ NOTE = (
 )
 
 GLANCE = (
-    "Means of differences in points of accuracy (balanced accuracy on ISIC-18; a rank "
-    "correlation in Q5). Yes: the 95 % interval is above zero and reaches beyond "
-    f"{WORTH}; no: it is below zero or within ±{WORTH}; else open, as is what lacks "
-    f"planned seeds.{DISSENT}: the other score, or a second control, does not say so."
+    "Mean differences in points of accuracy (balanced accuracy on ISIC-18; a rank "
+    "correlation in Q5), in Q8 to Q10 by the running mean. Yes, no and open are told "
+    "by 95 % intervals, which are not corrected for their number; what lacks planned "
+    f"seeds or goes on may be open for that.{DISSENT}: the other score, another metric "
+    "or a second control would be answered otherwise."
 )
 
 

@@ -88,7 +88,7 @@ def _answer(answer: Answer, grid: Grid, evidence: Evidence) -> View:
 def _parted(answer: Answer) -> tuple[str, str]:
     """Split what is told in words: what is seen at once, and what is asked for.
 
-    A long text hides the plot and the table below it, which say the same.
+    A long text would hide the plot and the table below it.
     """
     text = " ".join(answer.text)
     if not answer.rows or len(text) <= _LONG:

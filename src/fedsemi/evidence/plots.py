@@ -41,11 +41,17 @@ def _curves(chart: Chart, evidence: Evidence) -> list[Plot]:
         kept = [run for seed, run in runs.items() if not seeds or seed in seeds]
         before = _rounds_before(setting, evidence)
         series.append({"name": _line(chart, setting), **_band(kept, chart, before)})
-    cut = seeds and any(len(runs) > len(seeds) for runs in ran.values())
     missing = [_line(chart, each) for each, runs in found.items() if not runs]
-    note = _said("the seeds that all lines have" if cut else "seeds", missing)
+    note = _said(_over(seeds, list(ran.values())), missing)
     plot = {"kind": "lines", "note": note, "ends": _DEVIATION, "series": series}
     return [plot]
+
+
+def _over(shared: set[int], found: Sequence[Mapping[int, Record]]) -> str:
+    """Say of which seeds lines are means."""
+    if all(set(runs) == set(found[0]) for runs in found):
+        return "seeds"
+    return "the seeds that all lines have" if shared else "the seeds that each line has"
 
 
 def _said(seeds: str, missing: Sequence[str]) -> str:
@@ -85,13 +91,18 @@ def _band(runs: Sequence[Record], chart: Chart, before: int) -> dict[str, Any]:
             if stage == tests["stage"][-1] and value is not None:
                 by_round.setdefault(before + at, []).append(value)
     spreads = {at: spread(values) for at, values in sorted(by_round.items())}
-    deviations = {at: each.sd or 0.0 for at, each in spreads.items()}
-    return {
+    line = {
         "xs": list(spreads),
         "values": [round(each.mean, 4) for each in spreads.values()],
-        "low": [round(e.mean - deviations[at], 4) for at, e in spreads.items()],
-        "high": [round(e.mean + deviations[at], 4) for at, e in spreads.items()],
         "seeds": len(runs),
+    }
+    known = [(each.mean, each.sd) for each in spreads.values() if each.sd is not None]
+    if len(known) < len(spreads):  # one seed has no band
+        return line
+    ends = {"low": -1, "high": 1}
+    return line | {
+        key: [round(mean + side * sd, 4) for mean, sd in known]
+        for key, side in ends.items()
     }
 
 
@@ -174,13 +185,13 @@ def _leave_one_out(chart: Chart, evidence: Evidence) -> list[Plot]:
 def _lost(client: int, row: Lost) -> dict[str, Any]:
     points, reach = row.points, reach_of(row.points)
     low, high = points.mean - (reach or 0.0), points.mean + (reach or 0.0)
-    within = "" if reach is None else f" ({low:+.1f} to {high:+.1f})"
+    lost = f"{points.mean:+.1f}".replace("-", "−")
     return {
         "name": f"client {client}",
         "value": round(points.mean, 3),
         **({} if reach is None else {"low": round(low, 3), "high": round(high, 3)}),
-        "text": f"{points.mean:+.1f}{within} points, n = {points.n}; {row.size:.0f} "
-        f"images; share {row.contribution:.3f}",
+        "text": f"{lost}, n = {points.n}; {row.size:.0f} images; share "
+        f"{row.contribution:.3f}",
         "seeds": points.n,
     }
 
@@ -192,8 +203,8 @@ def _bars(chart: Chart, evidence: Evidence) -> list[Plot]:
         values = list(evidence.scores(setting, chart.metric).values())
         if values:
             found = spread(values)
-            error = found.sd or 0.0
-            ends = {"low": found.mean - error, "high": found.mean + error}
+            low, high = found.mean - (found.sd or 0.0), found.mean + (found.sd or 0.0)
+            ends = {} if found.sd is None else {"low": low, "high": high}
             text = f"{found.mean:.1f} (n = {found.n})"
             labeled = dict(setting.partition).get("labeled_clients", 1)
             name = f"{labeled} labeled: {ARMS[setting.arm].title}"

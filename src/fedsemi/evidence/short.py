@@ -44,14 +44,26 @@ def part_of(name: str, effect: Effect) -> Part:
         told.append(f"within ±{WORTH} so far")
     if effect.seeds < max(effect.planned, effect.most):
         told.append(effect.progress)
-    brief = f"{name} {signed(test.mean)}{DISSENT if effect.beside else ''}"
-    return Part(word, ", ".join(each for each in told if each), brief)
+    brief = f"{name} {signed(test.mean)}"
+    if effect.seeds < effect.planned:
+        brief += f", {effect.progress}"
+    mark = DISSENT if _dissent(effect, word) else ""
+    return Part(word, ", ".join(each for each in told if each), brief + mark)
 
 
-def doubted(part: Part, told: str) -> Part:
-    """Say of a part what a second control says against it."""
-    brief = part.brief.removesuffix(DISSENT) + DISSENT
-    return replace(part, told=f"{part.told}; {told}", brief=brief)
+def _dissent(effect: Effect, word: str) -> bool:
+    """Tell whether the other score or another metric would be answered otherwise."""
+    _, second = effect.second
+    other = second is not None and by_interval(second, WORTH) != word
+    return bool(effect.by_metric) or bool(effect.by_score and other)
+
+
+def doubted(part: Part, control: str, test: Paired | None) -> Part:
+    """Say of a yes that it is none over a second control."""
+    if part.word != YES or test is None or test.low is None or test.low > 0:
+        return part
+    told = f"{part.told}; not over {control}, {short(test)}"
+    return replace(part, told=told, brief=part.brief.removesuffix(DISSENT) + DISSENT)
 
 
 def word_of(effect: Effect) -> str:

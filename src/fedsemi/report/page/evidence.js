@@ -126,7 +126,9 @@ document.getElementById("content").replaceChildren(...parts.flatMap(([name, node
 document.getElementById("contents").replaceChildren(...parts.flatMap(([name, , links]) => [el("li", { class: "kind" }, name), ...links.map(([id, text]) => el("li", {}, el("a", { href: `#${id}` }, text)))]));
 
 // Charts are drawn once the page has a width, and push down what an address leads to.
+// A page that is loaded again stays where it was.
 function land() {
+  if (performance.getEntriesByType("navigation")[0]?.type !== "navigate") return;
   document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: "instant" });
 }
 addEventListener("load", () => requestAnimationFrame(() => requestAnimationFrame(land)));

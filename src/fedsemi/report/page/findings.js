@@ -82,7 +82,7 @@ function differenceMap({ rows, columns, cells, rowLabel, worth, most, planned })
       picture.append(draw("text", { x: left - 8, y: head + (r + 0.5) * tall + 4, "text-anchor": "end" }, name));
       columns.forEach((column, c) => mapCell(picture, cells[r][c], { x: left + c * cellWidth, y: head + r * tall, width: cellWidth - 3, height: tall - 3, most, worth, planned, narrow }));
     });
-    const steps = [-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1].map((part) => inksOf(part * most, worth, most));
+    const steps = [-1, -0.75, -0.5, -0.25, -0.01, 0.01, 0.25, 0.5, 0.75, 1].map((part) => inksOf(part * most, worth, most));
     colorKey(picture, { x: left + 1, y: end + 12, inks: steps, low: `${signed(-most)}, below zero`, high: `${signed(most)}, above zero` });
     return picture;
   };
