@@ -18,7 +18,7 @@ import fedsemi
 from fedsemi.evidence.answers import answer_of
 from fedsemi.evidence.answers_weights import PLACES
 from fedsemi.evidence.catalogue import Setting, setting
-from fedsemi.evidence.effects import short
+from fedsemi.evidence.effects import SCORES, short
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.layout import BOUNDS
 from fedsemi.evidence.notes import NOTES
@@ -309,36 +309,51 @@ def test_a_sentence_says_what_its_differences_say(
     assert {what: told[what] for what in expected} == expected
 
 
-def test_weights_matter_with_one_or_two_holders_and_not_with_four() -> None:
+FEW = (ABOVE, ABOVE, NOTHING)
+THE_MAP = {
+    "50 labels": ((OPEN,) * 3, (OPEN, ABOVE, OPEN)),
+    "200 labels": (FEW, FEW),
+    "1000 labels": (FEW, FEW),
+    "skew 0.5": ((OPEN, NOTHING, OPEN), (NOTHING,) * 3),
+    "20 clients": ((ABOVE,) * 3,) * 2,
+}
+"""With 1, 2 and 4 holders, by the global model and by the running mean."""
+
+
+def test_weights_matter_where_the_map_says_so() -> None:
     assert said_on(
         README,
-        "on MNIST with 200 labels, where one or two of nine unlabeled sites, or two or "
-        "four of nineteen, hold half of the digits, SemiAnAgg is above equal shares. "
-        "With four of nine it makes no difference worth having.",
+        "on MNIST with 200 or 1,000 labels, where one or two of nine unlabeled sites "
+        "hold half of the digits, and with 200 labels also where one, two or four of "
+        "nineteen do, SemiAnAgg is above equal shares. With four of nine it makes no "
+        "difference worth having; with 50 labels it is open.",
     )
     assert said_on(
         RESULTS,
-        "SemiAnAgg beats equal shares, by both scores; where four hold them it makes "
-        "no difference worth having, and its lead falls from the fewest holders to "
-        "the most (Q3)",
+        "On MNIST with 200 or 1,000 labels and half of the digits at one or two of "
+        "nine unlabeled sites SemiAnAgg beats equal shares, by both scores; where four "
+        "hold them it makes no difference worth having, and with 200 labels its lead "
+        "falls from the fewest holders to the most (Q3). Where one, two or four of "
+        "nineteen sites hold them it beats equal shares by both scores, too",
+    )
+    assert said_on(
+        RESULTS,
+        "With 50 labels seeds differ so much that it is open by the model of the last "
+        "rounds. Where half of every site's images are of all digits no weights are "
+        "worth having by the running mean, with however many holders; by the model of "
+        "the last rounds that is decided for two.",
     )
     answer = answer_of("q3", evidence())
     assert answer is not None
-    place = answer.head.index("200 labels")
-    scored = [row for row in answer.rows if "(" in row[place]]
-    told = {(row[1], row[0]): found_in(row[place]) for row in scored}
-    for score in ("global model", "running mean"):
-        found = [told[holders, score] for holders in ("1", "2", "4")]
-        assert found == [ABOVE, ABOVE, NOTHING]
-    assert said_on(
-        RESULTS, "Where two or four of nineteen sites hold them it beats equal shares"
-    )
-    many = answer.head.index("20 clients")
-    few = [row for row in answer.rows if row[1] in ("2", "4") and "(" in row[many]]
-    assert [found_in(row[many]) for row in few] == [ABOVE] * 4
-    assert all(row[many].endswith("n = 10") for row in few)
-    assert answer.parts[-1].word == YES
-    assert "with 1 holder less that with 4" in answer.parts[-1].told
+    for column, found in THE_MAP.items():
+        place = answer.head.index(column)
+        cells = {(row[1], row[0]): row[place] for row in answer.rows}
+        for score, by_holders in zip(SCORES.values(), found, strict=True):
+            told = [cells[holders, score] for holders in ("1", "2", "4")]
+            assert tuple(map(found_in, told)) == by_holders, (column, score)
+            assert all(int(cell.split("n = ")[1]) >= 10 for cell in told)
+    (falls,) = [part for part in answer.parts if "less that with 4" in part.told]
+    assert falls.word == YES
 
 
 def test_turns_lead_by_more_than_weights_do() -> None:
