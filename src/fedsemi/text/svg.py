@@ -41,7 +41,7 @@ def steps(low: float, high: float, most: int = 6) -> list[float]:
     >>> steps(78.2, 84.9)
     [78.0, 80.0, 82.0, 84.0, 86.0]
     >>> steps(3, 3)
-    [3.0, 4.0]
+    [3.0, 3.2]
     """
     span = (high - low) or 1.0
     unit = 10.0 ** math.floor(math.log10(span / most))
