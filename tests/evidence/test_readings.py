@@ -565,6 +565,18 @@ def test_no_labeled_share_is_told_apart_from_one_half_on_isic18() -> None:
         assert lies(ours, half, "accuracy") == found
 
 
+def test_on_svhn_a_smaller_labeled_share_costs_by_the_running_mean_alone() -> None:
+    assert said_on(
+        RESULTS,
+        "On SVHN no share that was tried is told apart from one half by the model of "
+        "the last rounds; by the running mean less than half costs there as well.",
+    )
+    told = differences("q4")
+    shares = {"0.7": (OPEN, OPEN), "0.3": (OPEN, BELOW), "0.15": (OPEN, BELOW)}
+    for share, found in shares.items():
+        assert told[f"Labeled share {share} − 0.5, SVHN"] == found
+
+
 def test_by_accuracy_turns_are_above_equal_shares_on_isic18() -> None:
     assert said_on(RESULTS, "(by accuracy it is above them there)")
     turns, equal = (setting("isic18", arm) for arm in ("semifl", "uniform"))
