@@ -19,7 +19,11 @@ def test_a_labeled_share_is_compared_in_size_with_the_weights(medium: Profile) -
     assert "Labeled share 0.15 − 0.5, SVHN: −3.50 points" in found.text[0]
     assert "largest of 2 changes, and 2.50 points larger in size" in found.text[0]
     assert found.finding == "SVHN: undecided so far; ISIC-18: not run; MNIST: not run"
-    svhn_part, isic18, _ = found.parts
+    svhn_part, beside, isic18, _ = found.parts
+    assert (beside.word, beside.told[:37]) == (
+        "Also",
+        "Labeled share 0.7 − SemiAnAgg, SVHN +",
+    )
     assert svhn_part.told.startswith(
         "SVHN, a labeled share of 0.15 costs 3.50 points; its size less that of the "
         "weights +2.50 ("

@@ -15,11 +15,12 @@ def test_the_first_question_is_a_paired_difference_with_its_interval(
     # Differences 1, 2, 3 points in three of five seeds: 2 ± 4.3027 / sqrt 3.
     scores = svhn(semianagg=[0.51, 0.62, 0.73], uniform=[0.50, 0.60, 0.70])
     found = answer("q1", evidence_of(medium, scores, lead=0.01))
-    numbers = "+2.00 points (95 % interval −0.48 to +4.48, 3 of 5 seeds so far)"
+    numbers = "+2.00 points (95 % interval −0.48 to +4.48, 3 of 20 seeds so far)"
     assert found.text[0].startswith(f"SemiAnAgg − uniform, SVHN: {numbers}")
     assert found.finding.startswith("SemiAnAgg − uniform: undecided so far; ")
     # A deviation of one point: 2.1009 / sqrt 18 is the first below half a point.
-    assert "takes about 18 seeds, 15 more, a rough figure from so few" in found.text[1]
+    assert "takes about 18, 15 more" in found.text[1]
+    assert found.text[1].endswith(", rough figures from so few.")
 
 
 def test_before_the_planned_seeds_nothing_is_called_decided(medium: Profile) -> None:
@@ -30,21 +31,30 @@ def test_before_the_planned_seeds_nothing_is_called_decided(medium: Profile) -> 
 
 
 def test_a_planned_number_of_seeds_decides(medium: Profile) -> None:
-    ours = [0.51, 0.62, 0.71, 0.81, 0.92]
-    scores = svhn(semianagg=[*ours], uniform=[0.50, 0.60, 0.70, 0.80, 0.90])
-    found = answer("q1", evidence_of(medium, scores))
+    ours, equal = [0.51, 0.62, 0.71, 0.81, 0.92] * 4, [0.5, 0.6, 0.7, 0.8, 0.9] * 4
+    found = answer("q1", evidence_of(medium, svhn(semianagg=[*ours], uniform=[*equal])))
     assert found.finding.startswith("SemiAnAgg − uniform: decided, above zero;")
     assert "so far" not in found.text[0].partition("Uniform −")[0]
-    # Differences 1, 2, 1, 1, 2 points: ± 2.7764 × 0.548 / sqrt 5 = ± 0.68.
-    assert found.rows[0][1] == "5 of at most 20 seeds"
+    assert found.rows[0][1] == "20 seeds"
 
 
-def test_an_interval_that_is_narrow_ends_what_would_go_on(medium: Profile) -> None:
-    ours = [0.50, 0.60, 0.702, 0.80, 0.902]
-    scores = svhn(semianagg=[*ours], uniform=[0.50, 0.60, 0.70, 0.80, 0.90])
-    found = answer("q1", evidence_of(medium, scores))
-    assert found.rows[0][1] == "5 seeds"
-    assert [part.word for part in found.parts] == ["No"]
+def test_a_narrow_interval_does_not_end_what_has_a_number(medium: Profile) -> None:
+    ours, equal = [0.50, 0.60, 0.702, 0.80, 0.902] * 4, [0.5, 0.6, 0.7, 0.8, 0.9] * 4
+    some = svhn(semianagg=ours[:19], uniform=equal[:19])
+    found = answer("q1", evidence_of(medium, some))
+    assert found.rows[0][1] == "19 of 20 seeds so far"
+    assert [part.word for part in found.parts] == ["Open"]
+    whole = answer("q1", evidence_of(medium, svhn(semianagg=[*ours], uniform=[*equal])))
+    assert [part.word for part in whole.parts] == ["No"]
+
+
+def test_the_short_answer_says_how_much_weight_was_moved(medium: Profile) -> None:
+    evidence = evidence_of(medium, svhn(semianagg=[0.5, 0.5], uniform=[0.5, 0.5]))
+    for record in evidence.records.values():
+        # Of .25 each, .05 went to the other site, in the one round.
+        record["clients"]["contribution"] = {"1": [0.30], "2": [0.20]}
+    (part,) = answer("q1", evidence).parts
+    assert part.told.endswith("seeds so far, 5.0 % of the weight moved")
 
 
 def test_nothing_worth_having_is_not_claimed_while_seeds_go_on(

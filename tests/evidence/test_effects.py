@@ -27,7 +27,14 @@ def test_the_planned_seeds_make_a_finding_final() -> None:
 def test_the_outlook_ends_when_the_interval_is_narrow_enough() -> None:
     narrow = paired([1.0, 1.01, 1.02], [0.0, 0.0, 0.0])
     assert Effect("a − b", {"accuracy": narrow}, planned=3).outlook == ""
-    assert "takes about 18 seeds, 15 more" in EARLY.outlook
+    assert "takes about 18, 15 more" in EARLY.outlook
+
+
+def test_the_outlook_of_what_is_undecided_says_what_it_takes_to_show_nothing() -> None:
+    # (2.018 + 1.282) / sqrt n is half a point with 44 seeds at a deviation of one.
+    assert "if nothing is there, takes about 44 (power 80 %)" in EARLY.outlook
+    sure = paired([3.0, 5.0, 4.0, 4.5], [0.0] * 4)
+    assert "if nothing is there" not in Effect("a", {"accuracy": sure}, 3).outlook
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from fedsemi.evidence.effects import Effect
 from fedsemi.evidence.short import (
     NO,
     OPEN,
+    TRADE,
     YES,
     Part,
     doubted,
@@ -47,7 +48,8 @@ def test_a_gain_worth_having_is_a_yes_and_a_wide_interval_is_open(
 def test_planned_seeds_that_are_missing_leave_it_open_and_say_so() -> None:
     found = part_of("SVHN", effect(2.0, 2.1, 2.2, planned=5))
     told = "SVHN +2.10 (+1.85 to +2.35), 3 of 5 seeds so far"
-    assert found == Part(OPEN, told, "SVHN +2.10, 3 of 5 seeds so far")
+    assert (found.word, found.told) == (OPEN, told)
+    assert found.brief == "SVHN +2.10, 3 of 5 seeds so far"
     alone = part_of("SVHN", effect(2.0, planned=1))
     assert alone == Part(OPEN, "SVHN +2.00", "SVHN +2.00")
 
@@ -81,11 +83,14 @@ def test_a_lead_says_if_the_other_score_does_not_share_it() -> None:
     assert found.brief == "SVHN +2.10 †"
 
 
-def test_a_gain_that_is_a_loss_by_another_metric_says_so() -> None:
+def test_a_gain_that_is_a_loss_by_another_metric_is_a_trade() -> None:
     metrics = {"accuracy": paired([-3.0, -3.1], [0, 0]), "AUC": paired([1, -1], [0, 0])}
     found = part_of("ISIC-18", replace(effect(2.0, 2.1, 2.2), metrics=metrics))
     assert found.told.endswith("to +2.35), the opposite by accuracy")
-    assert (found.word, found.brief) == (YES, "ISIC-18 +2.10 †")
+    assert (found.word, found.brief) == (TRADE, "ISIC-18 +2.10 †")
+    lost = {"AUC": paired([3.0, 3.1], [0, 0])}
+    assert part_of("a", replace(effect(-2.0, -2.1, -2.2), metrics=lost)).word == TRADE
+    assert part_of("a", replace(effect(2.0, 2.1, 2.2), metrics=lost)).word == YES
 
 
 def test_what_a_second_control_says_is_marked_once() -> None:

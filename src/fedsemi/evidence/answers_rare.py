@@ -61,7 +61,7 @@ def when(evidence: Evidence) -> Answer:
         tuple(_map_rows(found)) if ran else (),
         f"{said_of([*found.values(), *fall])} Intervals of 95 %; n is the number of "
         f"seeds, {_SEEDS} are planned. The last rows say how many seeds an interval "
-        f"within ±{WORTH} takes at the observed deviation, by the global model.",
+        f"of ±{WORTH} takes at the observed deviation, by the global model.",
         tuple(_heat_maps(found)) if ran else (),
         (*_parts(found), part_of(fall[-1].what, fall[-1])),
     )

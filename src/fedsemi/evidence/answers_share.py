@@ -19,7 +19,7 @@ from fedsemi.evidence.effects import (
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.short import OPEN, Part, part_of
+from fedsemi.evidence.short import ALSO, OPEN, Part, part_of
 from fedsemi.evidence.stats import Paired, paired
 
 _ARMS = ("uniform-share-70", "uniform-share-30", "uniform-share-15")
@@ -46,10 +46,15 @@ def labeled_share(evidence: Evidence) -> Answer:
             for other in others
         }
         what = f"SemiAnAgg − uniform, {name}"
+        best = f"Labeled share {_share_of(others[0])} − SemiAnAgg, {name}"
+        beside = effect_of(evidence, best, others[0], weights, planned)
         every += [*shares.values(), effect_of(evidence, what, weights, base, planned)]
+        every.append(beside)
         text, found, part = _against_weights(evidence, shares, weights, base)
         said.append(text)
         parts.append(part)
+        if beside.test is not None:
+            parts.append(Part(ALSO, part_of(best, beside).told))
         findings.append(f"{name}: {found}")
     return Answer(
         "q4",
@@ -59,7 +64,8 @@ def labeled_share(evidence: Evidence) -> Answer:
         *table_of(every),
         f"{said_of(every)} Sizes are compared in the direction of each mean, seed by "
         "seed, with an interval that is widened since any share in either direction "
-        "could have been the largest (Bonferroni).",
+        "could have been the largest (Bonferroni). What the highest share brings, less "
+        "what the weights do, was asked when the records had been seen.",
         tuple(interval_plot(every, "Labeled shares and weights")),
         tuple(parts),
     )

@@ -10,11 +10,12 @@ from typing import Any
 from fedsemi.evidence.catalogue import Setting, measure_of
 from fedsemi.evidence.layout import BOUNDS
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.stats import NOTHING, SMALL, Paired, seeds_for
+from fedsemi.evidence.stats import NOTHING, SMALL, UNDECIDED, Paired, seeds_for
 from fedsemi.evidence.stopping import WORTH, most_seeds
 
 _ENOUGH = 5
 """Seeds from which a standard deviation is more than a guess."""
+_POWER = 0.8
 GLOBAL, RUNNING = "accuracy", "running_mean.accuracy"
 SCORES = {GLOBAL: "global model", RUNNING: "running mean"}
 """What is tested, by what it is called; the first one decides unless a question says
@@ -88,12 +89,18 @@ class Effect:
     @property
     def by_metric(self) -> str:
         """Name the metrics by which a lead is a loss, or that decide a tie."""
+        if against := self.traded:
+            return f"the opposite by {' and '.join(against)}"
+        if self.test is None or _side(self.test):
+            return ""
+        other = [(name, test) for name, test in self.metrics.items() if _side(test)]
+        return ", ".join(f"by {name} {short(test)}" for name, test in other)
+
+    @property
+    def traded(self) -> list[str]:
+        """Name the metrics that lose what this one gains, or gain what it loses."""
         side = 0 if self.test is None else _side(self.test)
-        other = {name: test for name, test in self.metrics.items() if _side(test)}
-        if not side:
-            return ", ".join(f"by {name} {short(test)}" for name, test in other.items())
-        against = [name for name, test in other.items() if _side(test) != side]
-        return f"the opposite by {' and '.join(against)}" if against else ""
+        return [name for name, test in self.metrics.items() if side * _side(test) < 0]
 
     @property
     def by_score(self) -> str:
@@ -121,7 +128,7 @@ class Effect:
 
     @property
     def seeds_needed(self) -> int | None:
-        """How many seeds an interval within ±WORTH takes at the observed deviation."""
+        """How many seeds an interval of ±WORTH takes at the observed deviation."""
         if self.test is None or self.test.sd is None:
             return None
         return seeds_for(self.test.sd, WORTH)
@@ -140,15 +147,28 @@ class Effect:
 
     @property
     def outlook(self) -> str:
-        """Say how many seeds are missing for an interval within ±WORTH."""
+        """Say how many seeds are missing, for a narrow interval and for an answer."""
         needed = self.seeds_needed
-        if self.test is None or needed is None or needed <= self.seeds:
+        if self.test is None or self.test.sd is None or needed is None:
             return ""
-        rough = "" if self.seeds >= _ENOUGH else ", a rough figure from so few"
+        told = []
+        if needed > self.seeds:
+            more = needed - self.seeds
+            told.append(
+                f"an interval of ±{WORTH} points takes about {needed}, {more} more"
+            )
+        sure = seeds_for(self.test.sd, WORTH, _POWER)
+        if self.test.finding(WORTH) == UNDECIDED and sure is not None:
+            told.append(
+                "to show nothing worth having, if nothing is there, takes about "
+                f"{sure} (power {100 * _POWER:.0f} %)"
+            )
+        if not told:
+            return ""
+        rough = "" if self.seeds >= _ENOUGH else ", rough figures from so few"
         return (
-            f"{self.what}: at the observed standard deviation of {self.test.sd:.2f} an "
-            f"interval within ±{WORTH} points takes about {needed} seeds, "
-            f"{needed - self.seeds} more{rough}."
+            f"{self.what}, seeds at the observed standard deviation of "
+            f"{self.test.sd:.2f}: {'; '.join(told)}{rough}."
         )
 
     @property

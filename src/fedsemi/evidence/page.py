@@ -15,7 +15,7 @@ from fedsemi.evidence.captions import about, caption_of, remarks
 from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.helping import sentences
 from fedsemi.evidence.layout import Entry, Grid, Panel, grid_of
-from fedsemi.evidence.overview import NOTE, overview
+from fedsemi.evidence.overview import NOTE, corrected, overview
 from fedsemi.evidence.plots import plots_of
 from fedsemi.evidence.render import TEST_HEAD, line_table, name_of, paired_rows
 from fedsemi.evidence.results import Evidence
@@ -46,13 +46,14 @@ def evidence_page(artifacts: Sequence[Artifact], evidence: Evidence) -> str:
     there = {each["name"] for each in sections}
     missing = [name_of(each) for each in shown if name_of(each) not in there]
     answers = [each for each in found.values() if each is not None]
+    lines = overview(answers)
     view = {
         "title": title,
         "overview": [
             {"name": line.name, "question": line.question, "answer": line.answer}
-            for line in overview(answers)
+            for line in lines
         ],
-        "overview_note": NOTE,
+        "overview_note": f"{NOTE} {corrected(lines)}",
         "words": list(WORDS.items()),
         "about": about(evidence, artifacts).replace("`", ""),
         "answers": [

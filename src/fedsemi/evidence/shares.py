@@ -36,8 +36,7 @@ def moved_sentence(evidence: Evidence, ours: Setting, where: str = "") -> str:
 
     Without this a tie could mean that weights do not matter or that there are none.
     """
-    found = [moved(record) for record in evidence.found(ours).values()]
-    parts = sorted(100 * part for part in found if part is not None)
+    parts = _all_moved(evidence, ours)
     if not parts:
         return ""
     place = f"{titled(ours.dataset)}{f', {where}' if where else ''}"
@@ -45,6 +44,17 @@ def moved_sentence(evidence: Evidence, ours: Setting, where: str = "") -> str:
         f"SemiAnAgg gives {_reach(parts)} of the whole weight to other sites than "
         f"equal shares would, on {place} ({_seeds(parts)})."
     )
+
+
+def moved_reach(evidence: Evidence, ours: Setting) -> str:
+    """Write how much of the weight is elsewhere than under equal shares, over seeds."""
+    parts = _all_moved(evidence, ours)
+    return _reach(parts) if parts else ""
+
+
+def _all_moved(evidence: Evidence, ours: Setting) -> list[float]:
+    found = [moved(record) for record in evidence.found(ours).values()]
+    return sorted(100 * part for part in found if part is not None)
 
 
 def apart(record: Record, other: Record) -> float | None:

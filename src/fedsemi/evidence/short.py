@@ -10,6 +10,8 @@ from fedsemi.evidence.stats import Paired
 from fedsemi.evidence.stopping import WORTH
 
 YES, NO, OPEN = "Yes", "No", "Open"
+TRADE = "Trade"
+"""For what is gained by one metric and lost by another."""
 DISSENT = " †"
 """Marks what the other score, or a second control, does not say."""
 ALSO, SO = "Also", "So"
@@ -24,6 +26,8 @@ class Part:
     told: str
     brief: str = ""
     """Place and mean alone, for a table at a glance; marked if there is dissent."""
+    p: float | None = None
+    """By Student's t, of the difference that is told."""
 
 
 def parts_of(effects: Mapping[str, Effect]) -> tuple[Part, ...]:
@@ -48,7 +52,8 @@ def part_of(name: str, effect: Effect) -> Part:
     if effect.seeds < effect.planned:
         brief += f", {effect.progress}"
     mark = DISSENT if _dissent(effect, word) else ""
-    return Part(word, ", ".join(each for each in told if each), brief + mark)
+    text = ", ".join(each for each in told if each)
+    return Part(word, text, brief + mark, test.p_t)
 
 
 def _dissent(effect: Effect, word: str) -> bool:
@@ -60,7 +65,12 @@ def _dissent(effect: Effect, word: str) -> bool:
 
 def doubted(part: Part, control: str, test: Paired | None) -> Part:
     """Say of a yes that it is none over a second control."""
-    if part.word != YES or test is None or test.low is None or test.low > 0:
+    if (
+        part.word not in (YES, TRADE)
+        or test is None
+        or test.low is None
+        or test.low > 0
+    ):
         return part
     told = f"{part.told}; not over {control}, {short(test)}"
     return replace(part, told=told, brief=part.brief.removesuffix(DISSENT) + DISSENT)
@@ -72,12 +82,13 @@ def word_of(effect: Effect) -> str:
     That nothing worth having is there is not said while it goes on.
 
     Yes if it is above zero and reaches what matters, no if it is below zero or has
-    nothing that matters in it.
+    nothing that matters in it; a trade if another metric says the opposite.
     """
     if effect.test is None or effect.seeds < effect.planned:
         return OPEN
-    early = effect.seeds < effect.most and within(effect.test, WORTH)
-    return OPEN if early else by_interval(effect.test, WORTH)
+    if effect.seeds < effect.most and within(effect.test, WORTH):
+        return OPEN
+    return TRADE if effect.traded else by_interval(effect.test, WORTH)
 
 
 def by_interval(test: Paired, worth: float) -> str:
@@ -104,6 +115,6 @@ def gathered(parts: Iterable[Part]) -> list[tuple[str, str]]:
     [('Yes', 'b'), ('Open', 'a; c')]
     """
     parts = list(parts)
-    words = dict.fromkeys((YES, NO, OPEN, *(each.word for each in parts)))
+    words = dict.fromkeys((YES, NO, TRADE, OPEN, *(each.word for each in parts)))
     told = {word: [each.told for each in parts if each.word == word] for word in words}
     return [(word, "; ".join(some)) for word, some in told.items() if some]

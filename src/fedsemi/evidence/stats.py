@@ -11,6 +11,7 @@ import numpy as np
 from scipy import stats
 
 NOTHING, SMALL = "no effect worth having", " but too small to matter"
+UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True)
@@ -60,22 +61,27 @@ class Paired:
         if self.low > 0 or self.high < 0:
             side = "above" if self.low > 0 else "below"
             return f"decided, {side} zero{SMALL if small else ''}"
-        return NOTHING if small else "undecided"
+        return NOTHING if small else UNDECIDED
 
 
 _MOST_SEEDS = 10_000
 
 
 @cache
-def seeds_for(sd: float, reach: float) -> int | None:
-    """Say how many seeds bring the 95 % interval within ±reach; None if too many.
+def seeds_for(sd: float, reach: float, power: float = 0.0) -> int | None:
+    """Say how many seeds bring the 95 % interval to ±reach; None if too many.
 
-    >>> seeds_for(1.6, 0.5)
-    42
+    With `power` the interval lies within ±reach of zero that often, if nothing is
+    there: its middle strays as well, so that takes about twice as many.
+
+    >>> seeds_for(1.6, 0.5), seeds_for(1.6, 0.5, 0.8)
+    (42, 110)
     """
+    strays = float(stats.norm.ppf((1 + power) / 2))
 
     def wide(n: int) -> bool:
-        return bool(stats.t.ppf(0.975, n - 1) * sd / math.sqrt(n) > reach)
+        reached = float(stats.t.ppf(0.975, n - 1)) + strays
+        return reached * sd / math.sqrt(n) > reach
 
     # The interval shrinks with every seed, so that halving finds the first that does.
     low, high = 2, _MOST_SEEDS
@@ -85,6 +91,23 @@ def seeds_for(sd: float, reach: float) -> int | None:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if wide(middle) else (low, middle)
     return low
+
+
+def holm(p_values: Sequence[float], level: float) -> list[bool]:
+    """Say which of several tests reject if the chance of any false one is `level`.
+
+    >>> holm([0.04, 0.001, 0.02], 0.05)  # against 0.05 / 3, / 2 and / 1
+    [True, True, True]
+    >>> holm([0.04, 0.001, 0.03], 0.05)
+    [False, True, False]
+    """
+    kept = [False] * len(p_values)
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    for left, i in zip(range(len(order), 0, -1), order, strict=True):
+        if p_values[i] > level / left:
+            break
+        kept[i] = True
+    return kept
 
 
 def spread(values: Sequence[float]) -> Spread:
@@ -140,7 +163,7 @@ def paired(a: Sequence[float], b: Sequence[float], chances: int = 1) -> Paired:
         mean - reach,
         mean + reach,
         t,
-        float(2 * stats.t.sf(abs(t), n - 1)),
+        min(1.0, chances * float(2 * stats.t.sf(abs(t), n - 1))),
         None if signed is None else float(signed),
         wins,
         losses,

@@ -12,7 +12,6 @@ from fedsemi.evidence.stats import Paired
 WORTH = 0.5
 """Smallest effect of interest, in points of accuracy."""
 _MOST: dict[Setting, tuple[int, tuple[str, ...]]] = {
-    setting("svhn", "semianagg"): (20, ("uniform",)),
     setting("isic18", "semianagg"): (20, ("uniform",)),
     setting("mnist", "semianagg", **MAIN): (40, ("uniform", "presence", "permuted")),
     setting("mnist", "semianagg", **MAIN | {"rare.holders": 2}): (40, ("uniform",)),
