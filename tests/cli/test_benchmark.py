@@ -60,8 +60,13 @@ def test_a_method_from_outside_enters_and_a_third_party_checks_its_record(
     checked = CliRunner().invoke(app, ["rerun", str(path), "--workers", "1"])
     assert checked.exit_code == 0, checked.output
     assert "same model_sha256" in checked.output and "note" not in checked.output
-    path.write_text(path.read_text().replace('"accuracy":[0.', '"accuracy":[0.9'))
+    text = path.read_text().replace('"accuracy":[0.', '"accuracy":[0.9')
+    made = json.loads(text)["software"]
+    assert len(made["fedsemi_sha256"]) == 64 and made["cpu"]
+    path.write_text(text.replace(made["fedsemi_sha256"], "0" * 64))
     refused = CliRunner().invoke(app, ["rerun", str(path), "--workers", "1"])
+    # Whoever looks for the reason is told that the code was another one.
+    assert "note: fedsemi_sha256 was 0000" in refused.output
     assert isinstance(refused.exception, Mismatch)
     assert "did not come out the same: rounds" in str(refused.exception)
 

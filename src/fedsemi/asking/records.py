@@ -6,16 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from fedsemi.asking.curve import NOBODY, Point, run_asked, run_base
 from fedsemi.config.experiment import Experiment, make_experiment
 from fedsemi.errors import ConfigError, StorageError
 from fedsemi.runs.folder import read_json
+from fedsemi.runs.manifest import software
 from fedsemi.simulation.build import build
 from fedsemi.storage import make_folder, write_whole
 
@@ -128,7 +126,7 @@ def _write(out: Path, record: Record) -> None:
         "seed": record.seed,
         "key": record.key,
         "config": record.config,
-        "software": {"fedsemi": version("fedsemi"), "torch": str(torch.__version__)},
+        "software": software(),
     }
     head = [f'"{name}": {json.dumps(value)}' for name, value in about.items()]
     text = "{\n" + ",\n".join([*head, f'"points": [\n{lines}\n]']) + "\n}\n"

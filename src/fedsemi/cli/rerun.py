@@ -80,6 +80,10 @@ def _rerun_record(
         plan = Plan((claim.job,), Path(folder))
         profile = str(claim.record.get("profile"))
         again = Runner(plan, profile, cores, console, data_dir).run_job(claim.job)
+    then = claim.record.get("software") or {}
+    now = {name: value for name, value in again["software"].items() if name in then}
+    for line in _differences(then, now):
+        console.print(f"note: {line}", soft_wrap=True)
     if differing := unequal(claim, again):
         raise Mismatch(
             f"'{claim.path}' did not come out the same: {', '.join(differing)}",

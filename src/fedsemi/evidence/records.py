@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from fedsemi.client.evaluate import MAIN_SCORES, SCORES
 from fedsemi.errors import StorageError
 from fedsemi.evidence.jobs import Job, record_path
 from fedsemi.runs.folder import METRICS, read_json
+from fedsemi.runs.manifest import software
 from fedsemi.runs.reading import read_records as read_rounds
 from fedsemi.runs.records import RoundRecord
 from fedsemi.runs.silence import silence_of
@@ -75,7 +73,7 @@ def make_record(
         "partition_sha256": manifest["partition_sha256"],
         "partition_file_sha256": manifest.get("partition_file_sha256"),
         "labeled_share": round(manifest["labeled_share"], 4),
-        "software": {"fedsemi": version("fedsemi"), "torch": str(torch.__version__)},
+        "software": software(),
         **extra,
     }
 

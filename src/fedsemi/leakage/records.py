@@ -6,11 +6,8 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from fedsemi.config.experiment import Experiment
 from fedsemi.errors import StorageError
@@ -19,6 +16,7 @@ from fedsemi.evidence.compare import OwnConfig
 from fedsemi.leakage.lab import Cell, Scale, run_job
 from fedsemi.leakage.scene import check_can_be_dealt
 from fedsemi.runs.folder import read_json
+from fedsemi.runs.manifest import software
 from fedsemi.simulation.build import load_dataset
 from fedsemi.storage import make_folder, write_whole
 
@@ -134,7 +132,7 @@ def _write(path: Path, record: Record) -> None:
         "key": record.key,
         "scale": asdict(record.scale),
         "config": record.config,
-        "software": {"fedsemi": version("fedsemi"), "torch": str(torch.__version__)},
+        "software": software(),
     }
     lines = [f'"{name}": {json.dumps(value)}' for name, value in about.items()]
     text = "{\n" + ",\n".join([*lines, f'"cells": [\n{cells}\n]']) + "\n}\n"

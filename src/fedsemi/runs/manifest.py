@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.metadata import distributions
+from importlib.metadata import distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,21 @@ def identity(blueprint: Blueprint) -> dict[str, Any]:
         "plugins": plugins_of(experiment, with_data=True),
         "threads_per_worker": 1,
         "torch": str(torch.__version__),
+        "cpu": torch.backends.cpu.get_cpu_capability(),
+    }
+
+
+def software() -> dict[str, Any]:
+    """Name what a record was made with: versions, source, commit and kind of CPU.
+
+    Records live longer than the folders of their runs, and bits than version numbers.
+    """
+    git = _git(Path(__file__).parents[1])
+    return {
+        "fedsemi": version("fedsemi"),
+        "torch": str(torch.__version__),
+        "fedsemi_sha256": _source_sha256(),
+        "commit": git and git["commit"] + (" with changes" if git["dirty"] else ""),
         "cpu": torch.backends.cpu.get_cpu_capability(),
     }
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from fedsemi.runs.folder import read_json
+from fedsemi.runs.manifest import software
 from fedsemi.simulation.build import Simulation
 from fedsemi.storage import write_whole
 from fedsemi.valuation.audit_words import verdict, where
@@ -46,7 +44,7 @@ def record_of(found: Audit, simulation: Simulation) -> dict[str, Any]:
         "class_names": list(simulation.class_names),
         "config": experiment.model_dump(mode="json"),
         **simulation.provenance(),
-        "software": {"fedsemi": version("fedsemi"), "torch": str(torch.__version__)},
+        "software": software(),
     }
 
 
