@@ -29,6 +29,17 @@ def test_it_has_nine_tables_and_twelve_figures() -> None:
     assert set(CATALOGUE) == wanted
 
 
+def test_a_lead_of_the_paper_is_the_difference_of_its_two_numbers() -> None:
+    table, ours = CATALOGUE["table3"], setting("isic18", "semianagg")
+    accuracy, balanced, *_ = table.cells  # of FedAvg
+    equal, _ = [each for each in table.cells if each.setting.arm == "uniform"]
+    assert table.lead(ours, accuracy) == pytest.approx(72.24 - 62.16)
+    assert table.lead(ours, balanced) == pytest.approx(48.77 - 31.73)
+    # Neither has the paper equal shares, nor this table SVHN.
+    assert table.lead(ours, equal) is None
+    assert table.lead(setting("svhn", "semianagg"), accuracy) is None
+
+
 def test_every_figure_but_the_worked_example_has_a_chart_and_every_table_numbers() -> (
     None
 ):

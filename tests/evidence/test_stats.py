@@ -41,6 +41,12 @@ def test_a_clear_difference_is_ahead_or_behind() -> None:
     assert paired(a, b).verdict == "ahead" and paired(b, a).verdict == "behind"
 
 
+def test_an_interval_is_above_zero_below_it_or_around_it() -> None:
+    sides = [paired(a, [0.0] * len(a)).side for a in ([1, 2], [9, 10], [-9, -10], [1])]
+    # Means 1.5, 9.5 and −9.5, each ± 6.353; one seed has no interval.
+    assert sides == [0, 1, -1, 0]
+
+
 def test_one_seed_shows_a_difference_and_no_test() -> None:
     found = paired([3.0], [1.0])
     assert (found.mean, found.p_t, found.low) == (2.0, None, None)

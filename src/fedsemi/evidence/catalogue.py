@@ -116,6 +116,20 @@ class Artifact:
         found += [setting for chart in self.charts for setting in chart.settings]
         return tuple(dict.fromkeys(found))
 
+    def lead(self, ours: Setting, cell: Cell) -> float | None:
+        """Return by how much the paper has a setting ahead of a cell, if it has both.
+
+        That is what the paper claims.
+        """
+        claim = [
+            each.paper
+            for each in self.cells
+            if each.setting == ours
+            and each.metric == cell.metric
+            and each.paper is not None
+        ]
+        return claim[0] - cell.paper if claim and cell.paper is not None else None
+
 
 def measure_of(dataset: str) -> Score:
     """Return the score that decides on a data set: balanced where classes are not."""

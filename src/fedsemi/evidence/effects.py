@@ -78,7 +78,7 @@ class Effect:
 
         A lead that the other score does not share says so.
         """
-        lead = self.test is not None and _side(self.test)
+        lead = self.test is not None and self.test.side
         return f"{self._found}, {self.beside}" if lead and self.beside else self._found
 
     @property
@@ -91,26 +91,26 @@ class Effect:
         """Name the metrics by which a lead is a loss, or that decide a tie."""
         if against := self.traded:
             return f"the opposite by {' and '.join(against)}"
-        if self.test is None or _side(self.test):
+        if self.test is None or self.test.side:
             return ""
-        other = [(name, test) for name, test in self.metrics.items() if _side(test)]
+        other = [(name, test) for name, test in self.metrics.items() if test.side]
         return ", ".join(f"by {name} {short(test)}" for name, test in other)
 
     @property
     def traded(self) -> list[str]:
         """Name the metrics that lose what this one gains, or gain what it loses."""
-        side = 0 if self.test is None else _side(self.test)
-        return [name for name, test in self.metrics.items() if side * _side(test) < 0]
+        side = 0 if self.test is None else self.test.side
+        return [name for name, test in self.metrics.items() if side * test.side < 0]
 
     @property
     def by_score(self) -> str:
         """Say what the other score says if it lies on another side of zero."""
         name, second = self.second
-        if self.test is None or second is None or _side(self.test) == _side(second):
+        if self.test is None or second is None or self.test.side == second.side:
             return ""
-        if not _side(self.test):
+        if not self.test.side:
             return f"by the {name} {short(second)}"
-        return f"{'the opposite' if _side(second) else 'not'} by the {name}"
+        return f"{'the opposite' if second.side else 'not'} by the {name}"
 
     @property
     def _found(self) -> str:
@@ -310,10 +310,3 @@ def preliminary(finding: str) -> str:
     """
     start, found, rest = finding.partition("decided, ")
     return f"too early, {rest} so far" if found and not start else f"{finding} so far"
-
-
-def _side(test: Paired) -> int:
-    """Say on which side of zero an interval lies; 0 if on both."""
-    if test.low is None or test.high is None:
-        return 0
-    return int(test.low > 0) - int(test.high < 0)

@@ -179,14 +179,10 @@ class Evidence:
             return ""
         verdict = SAME if self.same_model(ours, cell.setting) else test.verdict
         here = f"SemiAnAgg {test.mean:+.1f}, {verdict}"
-        claim = [
-            c.paper
-            for c in artifact.cells
-            if c.setting == ours and c.metric == cell.metric and c.paper is not None
-        ]
-        if not claim or cell.paper is None or cell.setting.arm.startswith(OURS):
+        claim = artifact.lead(ours, cell)
+        if claim is None or cell.setting.arm.startswith(OURS):
             return here
-        return f"{here} (paper {claim[0] - cell.paper:+.2f})"
+        return f"{here} (paper {claim:+.2f})"
 
 
 def _column(line: Line) -> tuple[object, ...]:

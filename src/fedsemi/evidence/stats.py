@@ -45,13 +45,18 @@ class Paired:
     """Of the differences; None for a single seed."""
 
     @property
+    def side(self) -> int:
+        """Say on which side of zero the interval lies; 0 if on both, or if none."""
+        if self.low is None or self.high is None:
+            return 0
+        return int(self.low > 0) - int(self.high < 0)
+
+    @property
     def verdict(self) -> str:
         """Say in a word what the interval shows."""
         if self.low is None or self.high is None:
             return "one seed"
-        if self.low > 0:
-            return "ahead"
-        return "behind" if self.high < 0 else "undecided"
+        return {1: "ahead", -1: "behind", 0: "undecided"}[self.side]
 
     def finding(self, worth: float) -> str:
         """Say what the interval decides, if differences below `worth` do not matter."""
