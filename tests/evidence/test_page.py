@@ -95,6 +95,33 @@ def test_a_short_answer_is_in_view_as_a_whole(medium: Profile) -> None:
     assert shown["text"] == " ".join(answer("q8", runs).text) and not shown["more"]
 
 
+def test_the_leads_of_the_paper_that_were_run_stand_at_the_head(
+    medium: Profile,
+) -> None:
+    ours, rival = setting("isic18", "semianagg"), setting("isic18", "cbafed")
+    runs = evidence_of(medium, {ours: [0.6, 0.62], rival: [0.5, 0.5]})
+    shown = view_of(evidence_page([CATALOGUE["table1"]], runs))["beside_paper"]
+    # Differences 10 and 12: 11 ± 12.706.
+    assert "none holds here (95 % intervals)" in shown["sentence"]
+    here = "+11.00 (−1.71 to +23.71)"
+    assert shown["table"]["rows"] == [
+        ["ISIC-18, Acc", "CBAFed", "+2.25", here, "2", "–", "open"]
+    ]
+    assert len(shown["table"]["head"]) == 7 and "Holds:" in shown["note"]
+
+
+@pytest.mark.parametrize("name", ["table1", "table3", "table4", "fig8"])
+def test_without_runs_or_their_table_there_are_no_leads(
+    medium: Profile, name: str
+) -> None:
+    ours, rival = setting("isic18", "semianagg"), setting("isic18", "cbafed")
+    some = [0.6, 0.62] if name == "table4" else [0.6]  # which has both arms as well
+    runs = evidence_of(medium, {ours: some, rival: some})
+    assert view_of(evidence_page([CATALOGUE[name]], runs))["beside_paper"] == {}
+    nothing = Evidence(medium, 1, {})
+    assert view_of(evidence_page([CATALOGUE[name]], nothing))["beside_paper"] == {}
+
+
 def test_a_table_of_one_row_compares_nothing_and_is_left_out(tiny: Profile) -> None:
     one, two = setting("isic18", "uniform"), setting("isic18", "semianagg")
     table = Artifact("table1", "T", (Cell("a", one), Cell("b", two)))

@@ -109,6 +109,29 @@ def test_the_address_of_a_question_is_its_name_and_leads_to_it(
     assert browser.js("document.querySelector('#q8').textContent").startswith("Q8")
 
 
+def test_the_leads_of_the_paper_are_told_before_the_questions(
+    browser: Browser, show
+) -> None:
+    show(QUESTIONS["q8"], CATALOGUE["table3"])
+    first, second, *_ = browser.js(
+        "[...document.querySelectorAll('#content > *')].map((e) => e.textContent)"
+    )
+    assert first.startswith("SemiAnAgg − FedAvg-Semi on ISIC-18 (Table 3) is +0.00")
+    assert second.startswith("Beside the paper, lead by lead")
+    table = "document.querySelector('#content > details')"
+    assert not browser.js(f"{table}.open")
+    browser.js(f"{table}.open = true")
+    assert browser.js(f"{table}.querySelectorAll('tbody tr').length") == 2
+    assert browser.js("document.documentElement.scrollWidth") == 390
+
+
+def test_a_page_without_them_begins_with_its_questions(browser: Browser, show) -> None:
+    show(QUESTIONS["q8"])
+    assert browser.js("document.querySelector('#content > *').textContent") == (
+        "Questions"
+    )
+
+
 @pytest.mark.parametrize("width", [390, 1200])
 def test_nothing_is_wider_than_the_screen_and_every_link_leads_somewhere(
     tmp_path: Path, width: int

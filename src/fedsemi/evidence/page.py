@@ -11,6 +11,7 @@ import torch
 from fedsemi.contributions import by_diversity
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers import answer_of
+from fedsemi.evidence.beside_paper import HEAD, beside
 from fedsemi.evidence.captions import about, caption_of, remarks
 from fedsemi.evidence.catalogue import Artifact
 from fedsemi.evidence.helping import sentences
@@ -49,6 +50,7 @@ def evidence_page(artifacts: Sequence[Artifact], evidence: Evidence) -> str:
     lines = overview(answers)
     view = {
         "title": title,
+        "beside_paper": _beside_paper(artifacts, evidence),
         "overview": [
             {"name": line.name, "question": line.question, "answer": line.answer}
             for line in lines
@@ -66,6 +68,15 @@ def evidence_page(artifacts: Sequence[Artifact], evidence: Evidence) -> str:
         "missing": _not_run(missing, evidence),
     }
     return page(title, view, live=False, scripts=_SCRIPTS)
+
+
+def _beside_paper(artifacts: Sequence[Artifact], evidence: Evidence) -> View:
+    """Set the leads of the paper's tables on this page beside ours, if any was run."""
+    found = beside(evidence, artifacts)
+    if not found.sentence:
+        return {}
+    table = {"head": HEAD, "rows": found.rows, "caption": "SemiAnAgg less its rivals"}
+    return {"sentence": found.sentence, "table": table, "note": found.note}
 
 
 def _answer(answer: Answer, grid: Grid, evidence: Evidence) -> View:

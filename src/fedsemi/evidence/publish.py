@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from fedsemi.errors import ConfigError
-from fedsemi.evidence import demo_record, valued
+from fedsemi.evidence import beside_paper, demo_record, valued
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.answers import answer_of
 from fedsemi.evidence.audits import audit_table
@@ -204,6 +204,8 @@ def _seeds(settings: Sequence[Setting], evidence: Evidence) -> str:
 _PARTS: dict[str, Callable[[Evidence], str]] = {
     "glance": _glance,
     "short": _short,
+    "paper": beside_paper.as_markdown,
+    "paper-short": beside_paper.sentence,
     "state": _state,
     "answers": _long,
     "tables": _tables,

@@ -36,7 +36,7 @@ const PLOTS = {
 
 const plotOf = (plot) => PLOTS[plot.kind](plot, { title: plot.title, note: plot.note });
 
-const WORDS = ["method", "verdict", "notes", "SemiAnAgg against", "difference", "score", "finding"];
+const WORDS = ["method", "verdict", "notes", "SemiAnAgg against", "difference", "score", "finding", "the order"];
 
 function tableOf({ head, rows, caption }) {
   const node = table(head, rows, caption);
@@ -120,9 +120,12 @@ const parts = [
   ["Tables", view.tables.map(artifactOf), view.tables.map((t) => [t.id, t.name])],
   ["Figures", view.figures.map(artifactOf), view.figures.map((f) => [f.id, f.name])],
 ].filter(([, nodes]) => nodes.length);
+// What a reader of the paper asks first; a page on which nothing of it was run has none.
+const besideOf = ({ sentence, table, note }) => [el("p", { class: "lead" }, sentence), folded("Beside the paper, lead by lead", tableOf(table), el("p", { class: "note" }, note))];
+const beside = view.beside_paper?.sentence ? besideOf(view.beside_paper) : [];
 const missing = view.missing ? [el("p", { class: "note" }, view.missing)] : [];
 document.getElementById("content").className = "whole";
-document.getElementById("content").replaceChildren(...parts.flatMap(([name, nodes]) => [el("h2", {}, name), ...nodes]), ...missing);
+document.getElementById("content").replaceChildren(...beside, ...parts.flatMap(([name, nodes]) => [el("h2", {}, name), ...nodes]), ...missing);
 document.getElementById("contents").replaceChildren(...parts.flatMap(([name, , links]) => [el("li", { class: "kind" }, name), ...links.map(([id, text]) => el("li", {}, el("a", { href: `#${id}` }, text)))]));
 
 // Charts are drawn once the page has a width, and push down what an address leads to.
