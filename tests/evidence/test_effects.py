@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fedsemi.evidence.effects import HEAD, Effect, interval_plot, said_of, table_of
+from fedsemi.evidence.effects import HEAD, Effect, said_of, table_of
 from fedsemi.evidence.stats import paired
 
 # Differences 1, 2, 3: 2 ± 4.3027 / sqrt 3 = 2 ± 2.484, a deviation of one.
 TEST = paired([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
+DRIVEN = [4.0, -1.0, -2.0, -1.0, -2.0]
 EARLY = Effect("a − b", {"accuracy": TEST, "running_mean.accuracy": None}, planned=5)
 MISSING = Effect("c − b", {"accuracy": None, "running_mean.accuracy": None}, planned=5)
 
@@ -97,6 +98,35 @@ def test_what_was_not_run_is_said_and_has_no_row_and_no_line() -> None:
     assert said_of([EARLY, MISSING]) == (
         "1 comparison by each score, 1 more not run yet."
     )
-    (plot,) = interval_plot([EARLY, MISSING], "A")
-    assert [row["name"] for row in plot["rows"]] == ["a − b"]
-    assert interval_plot([MISSING], "A") == []
+
+
+def test_a_seed_that_alone_decides_is_named_in_words_and_in_the_row() -> None:
+    # 4, -1, -2, -1, -2: -0.4 ± 2.7764 * 2.51 / sqrt 5. Without the first seed -1.5, and
+    # 3.1824 * 0.5774 / 2 = 0.919 on both sides.
+    found = Effect("a − b", {"accuracy": paired(DRIVEN, [0.0] * 5)}, planned=5)
+    assert found.hangs_on == (1,)
+    assert found.sentence == (
+        "a − b: −0.40 points (95 % interval −3.52 to +2.72, 5 seeds), undecided; "
+        "without seed 1 it would be −1.50 (−2.42 to −0.58)."
+    )
+    assert found.finding == "undecided"  # by its rules, which know all seeds
+    assert found.row[4] == "undecided, not without seed 1"
+    note = " Not without a seed: the others alone would decide otherwise."
+    assert said_of([found]).endswith(note) and note not in said_of([EARLY])
+
+
+def test_what_hangs_on_a_seed_is_told_before_the_other_score() -> None:
+    both = {
+        "accuracy": paired(DRIVEN, [0.0] * 5, seeds=[2, 3, 5, 7, 11]),
+        "running_mean.accuracy": paired([0.0] * 5, [0.0] * 5),
+    }
+    text = Effect("a − b", both, planned=5).sentence
+    assert "without seed 2 it would be −1.50 (−2.42 to −0.58); by the running" in text
+
+
+def test_fewer_than_five_seeds_are_not_told_to_hang_on_one() -> None:
+    # Without the first: -1, -1.1, -0.9, which is below zero.
+    few = paired([4.0, -1.0, -1.1, -0.9], [0.0] * 4)
+    assert few.without(1).side == -1
+    found = Effect("a − b", {"accuracy": few}, planned=4)
+    assert found.hangs_on == () and "without" not in found.sentence

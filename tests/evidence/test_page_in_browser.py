@@ -11,7 +11,7 @@ from tests.evidence.by_hand import evidence_of
 from tests.report.browser import CHROMIUM, HOLES, Browser
 
 import fedsemi
-from fedsemi.evidence.catalogue import Artifact
+from fedsemi.evidence.catalogue import Artifact, setting
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.page import evidence_page
 from fedsemi.evidence.profiles import Profile
@@ -69,6 +69,32 @@ def test_no_name_or_number_beside_an_interval_is_cut_off(
     )
     words = browser.js(f"{texts}.map((t) => t.textContent).join(' ')")
     assert "Labels after the warm-up − the warm-up's model, CIFAR-100" in words
+
+
+def test_each_seed_is_a_dot_below_its_interval_and_within_the_plot(
+    browser: Browser, tmp_path: Path, medium: Profile
+) -> None:
+    ours, equal = (setting("svhn", arm) for arm in ("semianagg", "uniform"))
+    # Forty differences of a point, but for one of nine that is far to the right.
+    scores = {ours: [0.61, 0.69, *[0.61] * 38], equal: [0.6] * 40}
+    path = tmp_path / "index.html"
+    page = evidence_page([QUESTIONS["q1"]], evidence_of(medium, scores))
+    path.write_text(page, "utf-8")
+    browser.resize(**PHONE)
+    browser("Page.navigate", url=path.as_uri())
+    browser.wait("document.querySelectorAll('figure svg[role=img]').length")
+    row = "document.querySelector('figure svg[role=img] g')"
+    dots = f"[...{row}.querySelectorAll('.seed')]"
+    assert browser.js(f"{dots}.length") == 40
+    told = browser.js(f"{dots}.slice(0, 2).map((dot) => dot.textContent)")
+    assert told == ["seed 1: +1.00", "seed 2: +9.00"]
+    # Forty seeds of which 39 have 1 and one has 9 have a median of 1 and a mean of 1.2.
+    title = browser.js(f"{row}.querySelector(':scope > title').textContent")
+    assert ": +1.20 (" in title and title.endswith("n = 40; median +1.00")
+    line = f"{row}.querySelector('path').getBBox().y"
+    assert browser.js(f"{dots}.every((dot) => dot.getBBox().y > {line})")
+    text = f"{row}.querySelector('text').getBBox().x"
+    assert browser.js(f"{dots}[1].getBBox().x < {text}")
 
 
 def test_a_map_has_a_key_of_its_colors_with_the_ends_of_both_maps(

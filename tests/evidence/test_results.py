@@ -100,6 +100,7 @@ def test_methods_are_compared_on_the_seeds_that_both_have(tiny: Profile) -> None
     assert (accuracy.metric, balanced.metric) == ("accuracy", "balanced_accuracy")
     assert accuracy.other == SEMI and accuracy.test.n == 1
     assert accuracy.test.mean == pytest.approx(20)
+    assert list(accuracy.test.each) == [2], "the number of the seed, not its place"
 
 
 def test_a_method_is_not_compared_across_data_sets_or_partitions(tiny: Profile) -> None:

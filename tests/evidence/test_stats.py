@@ -84,6 +84,46 @@ def test_the_deviation_of_the_differences_is_kept() -> None:
     assert paired([1.0, 2.0], [1.0, 2.0]).sd == 0 and paired([1.0], [0.0]).sd is None
 
 
+def test_the_differences_are_kept_by_the_numbers_of_their_seeds() -> None:
+    assert paired([11, 22], [10, 20]).each == {1: 1.0, 2: 2.0}
+    found = paired([11, 22, 36], [10, 20, 30], seeds=[1, 2, 5])
+    assert found.each == {1: 1.0, 2: 2.0, 5: 6.0}
+    assert (found.median, found.mean) == (2.0, 3.0)
+
+
+def test_a_seed_is_left_out_with_what_the_interval_was_widened_by() -> None:
+    # 1, 2, 3 are left, as in the tests above and below, with one chance and with six.
+    found = paired([9.0, 1.0, 2.0, 3.0], [0.0] * 4)
+    assert found.without(1).low == pytest.approx(2 - 2.4841, abs=1e-4)
+    wide = paired([9.0, 1.0, 2.0, 3.0], [0.0] * 4, chances=6)
+    assert wide.without(1).low == pytest.approx(2 - 10.8859 / 3**0.5, abs=1e-3)
+
+
+def test_a_seed_turns_what_is_open_into_what_is_decided() -> None:
+    def turned(*differences: float) -> tuple[int, ...]:
+        return paired(differences, [0.0] * len(differences)).turned_without(0.5)
+
+    # Without the first seed -1.5 ± 0.919; without another one zero stays inside.
+    assert turned(4.0, -1.0, -2.0, -1.0, -2.0) == (1,)
+    # That a decided difference would be open is mere loss of power: 1, 1, 1.8 are
+    # 1.27 ± 1.15, and 1, 1.8 are 1.4 ± 5.1.
+    assert turned(1.0, 1.0, 1.8) == ()
+    # 0.1 ± 0.19, without the last seed 0.15 ± 0.08: nothing that matters either way.
+    small = (0.1, 0.2, 0.1, 0.2, -0.1)
+    assert paired(small, [0.0] * 5).without(5).side == 1
+    assert turned(*small) == ()
+
+
+def test_the_seed_that_turns_most_is_the_first() -> None:
+    # Two of seven seeds are below zero. Without the fifth the interval begins at 0.03,
+    # without the sixth, which is lower, at 0.86.
+    found = paired([3.0, 3.1, 3.0, 3.1, -0.6, -2.0, 2.9], [0.0] * 7)
+    assert found.side == 0
+    assert found.without(5).low == pytest.approx(0.03, abs=0.01)
+    assert found.without(6).low == pytest.approx(0.86, abs=0.01)
+    assert found.turned_without(0.5) == (6, 5)
+
+
 def test_the_largest_of_several_differences_has_a_wider_interval() -> None:
     # 1, 2, 3 with six chances: t of 1 - 0.025 / 6 with two degrees is 10.8859 / sqrt 3.
     one, six = (paired([1.0, 2.0, 3.0], [0.0] * 3, chances) for chances in (1, 6))

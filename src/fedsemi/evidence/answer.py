@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fedsemi.evidence.effects import Effect, interval_plot, said_of, table_of
+from fedsemi.evidence.effects import Effect, said_of, table_of
+from fedsemi.evidence.interval_plot import interval_plot
 from fedsemi.evidence.short import Part, parts_of
 
 _IN_WORDS = 2

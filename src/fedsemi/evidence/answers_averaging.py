@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fedsemi.evidence.answer import Answer, of_effects
-from fedsemi.evidence.effects import interval_plot
+from fedsemi.evidence.interval_plot import interval_plot
 from fedsemi.evidence.places import ENCODER, ONE_HOLDER, SVHN, TWO_HOLDERS, effects_at
 from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.results import Evidence

@@ -13,11 +13,11 @@ from fedsemi.evidence.effects import (
     SCORES,
     Effect,
     effect_of,
-    interval_plot,
     points,
     said_of,
     table_of,
 )
+from fedsemi.evidence.interval_plot import interval_plot
 from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import lonely_share

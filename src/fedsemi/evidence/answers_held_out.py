@@ -103,7 +103,7 @@ def _effect(
             if seed in found[share] and seed in halves
         }
         other = [halves[seed] for seed in both]
-        return paired(list(both.values()), other) if both else None
+        return paired([*both.values()], other, seeds=[*both]) if both else None
 
     tests = {score: compare(measured(score, dataset)) for score in SCORES}
     metrics = other_metrics(dataset, GLOBAL, compare)

@@ -12,11 +12,11 @@ from fedsemi.evidence.effects import (
     SCORES,
     Effect,
     effect_of,
-    ends,
     points,
     said_of,
     short,
 )
+from fedsemi.evidence.interval_plot import ends
 from fedsemi.evidence.questions import HOLDERS, LABELS, MAIN
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import moved_sentence
@@ -118,6 +118,7 @@ def _less(evidence: Evidence, few: int, many: int, score: str) -> Paired | None:
     return paired(
         [a - b for a, b in zip(ours, equal, strict=True)],
         [a - b for a, b in zip(theirs, equal_there, strict=True)],
+        seeds=seeds,
     )
 
 

@@ -12,10 +12,10 @@ from fedsemi.evidence.effects import (
     Effect,
     effect_of,
     interval,
-    interval_plot,
     said_of,
     table_of,
 )
+from fedsemi.evidence.interval_plot import interval_plot
 from fedsemi.evidence.layout import titled
 from fedsemi.evidence.questions import MAIN
 from fedsemi.evidence.results import Evidence
@@ -129,7 +129,7 @@ def _sizes(
     if not seeds:
         return None
     ours, theirs = ([each[s] - zero[s] for s in seeds] for each in (a, b))
-    return paired(_upright(ours), _upright(theirs), chances)
+    return paired(_upright(ours), _upright(theirs), chances, seeds)
 
 
 def _upright(changes: Sequence[float]) -> list[float]:

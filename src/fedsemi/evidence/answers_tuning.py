@@ -96,7 +96,7 @@ class _Tried:
                 str(lead.seeds),
                 f"{self.scores[arm]:.1f} {SHORT[measure_of(self.dataset)]}",
                 *(_told(test) for test in lead.tests.values()),
-                lead.finding,
+                lead.finding_by_seed,
                 lead.others or "–",
                 _told(self.others[arm]),
             )

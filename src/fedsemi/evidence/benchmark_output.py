@@ -23,7 +23,7 @@ from fedsemi.evidence.benchmark_table import (
     remarks,
 )
 from fedsemi.evidence.catalogue import Chart
-from fedsemi.evidence.effects import ends
+from fedsemi.evidence.interval_plot import DOTS, with_seeds
 from fedsemi.evidence.plots import plots_of
 from fedsemi.evidence.rank_plot import rank_plot
 from fedsemi.evidence.results import Evidence
@@ -108,11 +108,11 @@ def _ranks(found: Standing) -> list[dict[str, Any]]:
 
 def _differences(found: Standing) -> list[dict[str, Any]]:
     rows = [
-        {"name": row.title, "group": "accuracy", **ends(row.against)}
+        {"name": row.title, "group": "accuracy", **with_seeds(row.against)}
         for row in found.rows
         if row.against is not None
     ]
-    note = "Lines are 95 % intervals of differences on the same seeds."
+    note = f"Lines are 95 % intervals of differences on the same seeds. {DOTS}."
     plot = {"kind": "intervals", "title": "Against the reference", "note": note}
     return [{**plot, "label": "points of accuracy", "rows": rows}] if rows else []
 

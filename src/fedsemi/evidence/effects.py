@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from fedsemi.evidence.catalogue import Setting, measure_of
 from fedsemi.evidence.layout import BOUNDS
 from fedsemi.evidence.results import Evidence
-from fedsemi.evidence.stats import NOTHING, SMALL, UNDECIDED, Paired, seeds_for
+from fedsemi.evidence.stats import (
+    NOTHING,
+    SMALL,
+    UNDECIDED,
+    Interval,
+    Paired,
+    seeds_for,
+)
 from fedsemi.evidence.stopping import WORTH, most_seeds
 
 _ENOUGH = 5
@@ -127,6 +133,13 @@ class Effect:
         return f"{found} so far" if early else found
 
     @property
+    def hangs_on(self) -> tuple[int, ...]:
+        """Number the seeds without each of which it would be told otherwise."""
+        if self.test is None or self.test.n < _ENOUGH:
+            return ()
+        return self.test.turned_without(WORTH)
+
+    @property
     def seeds_needed(self) -> int | None:
         """How many seeds an interval of ±WORTH takes at the observed deviation."""
         if self.test is None or self.test.sd is None:
@@ -139,6 +152,9 @@ class Effect:
         if self.test is None:
             return f"{self.what}: not run yet ({self.progress})."
         text = f"{self.what}: {points(self.test, self.progress)}, {self._found}"
+        for seed in self.hangs_on[:1]:
+            left = short(self.test.without(seed))
+            text += f"; without seed {seed} it would be {left}"
         name, second = self.second
         if second is None:
             return f"{text}."
@@ -177,7 +193,13 @@ class Effect:
         found = [self.tests.get(score) for score in SCORES]
         numbers = ["–" if each is None else short(each) for each in found]
         needed = "–" if self.seeds_needed is None else str(self.seeds_needed)
-        return (self.what, self.progress, *numbers, self.finding, needed)
+        return (self.what, self.progress, *numbers, self.finding_by_seed, needed)
+
+    @property
+    def finding_by_seed(self) -> str:
+        """Say what is found, and without which seed it would not be."""
+        rest = [f", not without seed {seed}" for seed in self.hangs_on[:1]]
+        return "".join([self.finding, *rest])
 
     @property
     def others(self) -> str:
@@ -249,27 +271,9 @@ def said_of(effects: Sequence[Effect]) -> str:
         text += " Intervals are not corrected for their number."
     if any(each.metrics for each in effects):
         text += " On ISIC-18 points are of balanced accuracy."
+    if any(each.hangs_on for each in effects):
+        text += " Not without a seed: the others alone would decide otherwise."
     return text
-
-
-def interval_plot(effects: Sequence[Effect], title: str) -> list[dict[str, Any]]:
-    """Plot differences with their intervals; nothing if nothing was run."""
-    rows = [
-        {"name": each.what, "group": name, **ends(test)}
-        for each in effects
-        for score, name in SCORES.items()
-        if (test := each.tests.get(score)) is not None
-    ]
-    note = f"Lines are 95 % intervals, the band is ±{WORTH}; n is the number of seeds."
-    plot = {"kind": "intervals", "title": title, "note": note, "worth": WORTH}
-    plot |= {"label": "points", "rows": rows}
-    return [plot] if rows else []
-
-
-def ends(test: Paired) -> dict[str, Any]:
-    """Give a plot the mean, the ends of the interval and the number of seeds."""
-    low, high = (None if e is None else round(e, 2) for e in (test.low, test.high))
-    return {"value": round(test.mean, 2), "low": low, "high": high, "seeds": test.n}
 
 
 def points(test: Paired, seeds: str = "") -> str:
@@ -280,7 +284,7 @@ def points(test: Paired, seeds: str = "") -> str:
     return f"{signed(test.mean)} points{brackets}"
 
 
-def short(test: Paired) -> str:
+def short(test: Interval) -> str:
     """Write a difference and its interval for a table."""
     if test.low is None:
         return signed(test.mean)
@@ -296,7 +300,7 @@ def signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
 
 
-def interval(test: Paired) -> str:
+def interval(test: Interval) -> str:
     """Write the 95 % interval."""
     assert test.low is not None and test.high is not None
     return f"{signed(test.low)} to {signed(test.high)}"

@@ -120,7 +120,7 @@ class Evidence:
             a, b = self.scores(ours, metric), self.scores(other, metric)
             both = sorted(a.keys() & b.keys())
             pairs = [a[seed] for seed in both], [b[seed] for seed in both]
-            self._tests[asked] = paired(*pairs) if both else None
+            self._tests[asked] = paired(*pairs, seeds=both) if both else None
         return self._tests[asked]
 
     def same_model(self, a: Setting, b: Setting) -> bool:

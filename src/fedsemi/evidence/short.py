@@ -44,7 +44,7 @@ def part_of(name: str, effect: Effect) -> Part:
     told = [f"{name} {short(test)}", effect.beside]
     if word == NO and test.low is not None and test.low > 0:
         told.append("too small to matter")
-    if word == OPEN and within(test, WORTH):
+    if word == OPEN and test.within(WORTH):
         told.append(f"within ±{WORTH} so far")
     if effect.seeds < max(effect.planned, effect.most):
         told.append(effect.progress)
@@ -86,7 +86,7 @@ def word_of(effect: Effect) -> str:
     """
     if effect.test is None or effect.seeds < effect.planned:
         return OPEN
-    if effect.seeds < effect.most and within(effect.test, WORTH):
+    if effect.seeds < effect.most and effect.test.within(WORTH):
         return OPEN
     return TRADE if effect.traded else by_interval(effect.test, WORTH)
 
@@ -96,16 +96,9 @@ def by_interval(test: Paired, worth: float) -> str:
     low, high = test.low, test.high
     if low is None or high is None:
         return OPEN
-    if high < 0 or within(test, worth):
+    if high < 0 or test.within(worth):
         return NO
     return YES if low > 0 else OPEN
-
-
-def within(test: Paired, worth: float) -> bool:
-    """Say whether an interval has nothing that matters in it."""
-    if test.low is None or test.high is None:
-        return False
-    return -worth <= test.low <= test.high <= worth
 
 
 def gathered(parts: Iterable[Part]) -> list[tuple[str, str]]:

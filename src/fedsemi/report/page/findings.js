@@ -17,14 +17,16 @@ function axisAlong(picture, { x, low, high, y, label, count, top }) {
 }
 
 // A line for each difference and score; names stand above their lines where it is narrow.
+// Where seeds are drawn below their line, lines stand farther apart.
 function intervalChart({ rows, worth, label }) {
   return (width) => {
     const names = [...new Set(rows.map((r) => r.name))], groups = [...new Set(rows.map((r) => r.group))];
     const narrow = width < 520, lines = names.map((name) => (narrow ? inTwo(name, Math.floor((width - 10) / 6.6)) : [name]));
-    const above = narrow ? 5 + 14 * Math.max(...lines.map((some) => some.length)) : 0, step = above + 16 * groups.length + 8;
+    const above = narrow ? 5 + 14 * Math.max(...lines.map((some) => some.length)) : 0;
+    const apart = rows.some((r) => r.each) ? 20 : 16, step = above + apart * groups.length + 8;
     const left = narrow ? 10 : Math.min(width * 0.42, 14 + Math.max(...names.map((name) => textWidth(name, 11.5))));
     const right = 12 + Math.max(...rows.map((row) => textWidth(besideRow(row), 11))), top = 4, bottom = top + step * names.length;
-    const ends = rows.flatMap((r) => [r.value, r.low, r.high]).filter(known).concat(0, worth ? [worth, -worth] : []);
+    const ends = rows.flatMap((r) => [r.value, r.low, r.high, ...Object.values(r.each || {})]).filter(known).concat(0, worth ? [worth, -worth] : []);
     const pad = (Math.max(...ends) - Math.min(...ends) || 1) * 0.05;
     const low = Math.min(...ends) - pad, high = Math.max(...ends) + pad;
     const x = (v) => left + ((v - low) / (high - low)) * (width - left - right);
@@ -41,7 +43,7 @@ function intervalChart({ rows, worth, label }) {
       });
       groups.forEach((group, g) => {
         const row = rows.find((r) => r.name === name && r.group === group);
-        if (row) intervalRow(picture, row, { x, y: start + above + 12 + g * 16, color: COLORS[g], hollow: g > 0, end: width - right });
+        if (row) intervalRow(picture, row, { x, y: start + above + 12 + g * apart, color: COLORS[g], hollow: g > 0, end: width - right });
       });
     });
     return picture;
@@ -58,9 +60,14 @@ const besideRow = (row) => (!row.seeds ? signed(row.value) : `${signed(row.value
 
 function intervalRow(picture, row, { x, y, color, hollow, end }) {
   const node = draw("g");
+  for (const [seed, value] of Object.entries(row.each || {})) {
+    const dot = draw("circle", { cx: x(value), cy: y + 7, r: 1.8, fill: color, class: "seed" });
+    dot.append(draw("title", {}, `seed ${seed}: ${signed(value, 2)}`));
+    node.append(dot);
+  }
   if (known(row.low)) node.append(draw("path", { d: `M${x(row.low)} ${y}H${x(row.high)}`, stroke: color, "stroke-width": 2.4 }));
   node.append(draw("circle", { cx: x(row.value), cy: y, r: 4.2, fill: hollow ? "var(--panel)" : color, stroke: color, "stroke-width": 2 }));
-  const told = `${signed(row.value, 2)}${known(row.low) ? ` (${signed(row.low, 2)} to ${signed(row.high, 2)})` : ""}${row.seeds ? `, n = ${row.seeds}` : ""}`;
+  const told = `${signed(row.value, 2)}${known(row.low) ? ` (${signed(row.low, 2)} to ${signed(row.high, 2)})` : ""}${row.seeds ? `, n = ${row.seeds}` : ""}${known(row.median) ? `; median ${signed(row.median, 2)}` : ""}`;
   node.append(draw("title", {}, `${row.name}, ${row.group}: ${told}`));
   node.append(draw("text", { x: end + 8, y: y + 4, "font-size": 11, class: "soft" }, besideRow(row)));
   picture.append(node);
