@@ -8,6 +8,7 @@ from fedsemi.evidence.captions import caption_of
 from fedsemi.evidence.catalogue import Artifact, Cell, Setting, setting
 from fedsemi.evidence.layout import Column, Grid, grid_of, named
 from fedsemi.evidence.profiles import Profile, read_profile
+from fedsemi.evidence.questions import MAIN, QUESTIONS
 from fedsemi.evidence.render import markdown_grid
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.tables import TABLES
@@ -98,6 +99,53 @@ def test_seeds_stand_in_the_caption_and_where_they_differ_in_the_cell(
         grid, evidence
     )
     assert "51.0 ± 1.4 (n = 2)" in markdown_grid(grid)
+
+
+def test_rows_with_other_seeds_are_read_from_the_paired_tests(tiny: Profile) -> None:
+    scores = scored(*ARMS)
+    even = evidence_of(tiny, scores)
+    assert "paired tests, not" not in caption_of(grid_of(table(), even), even)
+    scores[setting("isic18", "permuted")] = [0.5, 0.52]
+    evidence = evidence_of(tiny, scores)
+    assert (
+        "Rows of one column have 2 to 3 seeds, and seeds differ in level: read "
+        "differences between such rows from the paired tests, not from their means."
+    ) in caption_of(grid_of(table(), evidence), evidence)
+
+
+def test_columns_with_other_seeds_than_other_columns_are_no_uneven_rows(
+    tiny: Profile,
+) -> None:
+    cells = [
+        Cell("a", setting("isic18", "uniform")),
+        Cell("a", setting("svhn", "lower")),
+    ]
+    evidence = evidence_of(tiny, {cells[0].setting: [0.5], cells[1].setting: [0.5] * 3})
+    assert grid_of(Artifact("table0", "", tuple(cells)), evidence).uneven is None
+
+
+def test_seeds_that_one_arm_has_beyond_the_plan_are_not_in_its_mean(
+    tiny: Profile,
+) -> None:
+    # Five are planned; the sixth is that of one arm alone.
+    scores: dict[Setting, list[float | None]] = {
+        setting("isic18", "uniform"): [*[0.6] * 5, 0.9],
+        setting("isic18", "semianagg"): [0.6, 0.61, 0.62, 0.63, 0.64],
+    }
+    text = markdown_grid(grid_of(table(), evidence_of(tiny, scores)))
+    assert "| uniform | 60.0 ± 0.0 |" in text
+    assert "| semianagg | **62.0** ± 1.6 |" in text
+
+
+def test_a_question_has_its_own_number_of_seeds(medium: Profile) -> None:
+    # Ten on MNIST, where the profile has five: of thirteen the last three are left out.
+    values: list[float | None] = [*[0.8] * 10, *[0.9] * 3]
+    arms = ("uniform", "semianagg")
+    evidence = evidence_of(medium, {setting("mnist", a, **MAIN): values for a in arms})
+    entries = grid_of(QUESTIONS["q2"], evidence).entries
+    assert {(e.ours.n, round(e.ours.mean, 1)) for e in entries if e.ours} == {
+        (10, 80.0)
+    }
 
 
 def test_a_single_seed_is_always_told(tiny: Profile) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -198,3 +199,44 @@ def test_records_of_other_settings_are_not_found(tiny: Profile) -> None:
     evidence = made.evidence_of(tiny, {SEMI: [made.record(0.5)]})
     assert evidence.found(OURS_ALONE) == {}
     assert evidence.scores(SEMI, "accuracy") == {1: pytest.approx(50)}
+
+
+def of_seeds(profile: Profile, **seeds: int) -> Evidence:
+    """Give arms so many seeds, of which those beyond the second are better."""
+    values = [0.60, 0.62, 0.80, 0.90]
+    records = {
+        setting("isic18", arm.replace("_", "-")): [made.record(v) for v in values[:n]]
+        for arm, n in seeds.items()
+    }
+    return made.evidence_of(profile, records)
+
+
+def test_a_line_has_no_more_seeds_than_are_planned(tiny: Profile) -> None:
+    # A stopping rule may give two arms more: means over them stand beside none.
+    two = replace(tiny, seeds=2)
+    evidence = of_seeds(two, warm_up=2, upper=2, fedavg_semi=4, semianagg=4)
+    *_, semi, ours = evidence.lines(artifact())
+    assert ours.ours is not None and ours.ours.n == 2
+    assert ours.ours.mean == pytest.approx(61)  # of 60 and 62
+    # A difference has all seeds, and says how many where the line has fewer.
+    assert semi.verdict == "SemiAnAgg +0.0, undecided, 4 seeds (paper +4.45)"
+    assert ",2,61.0," in as_csv(artifact(), evidence)
+
+
+@pytest.mark.parametrize(
+    ("profile", "stated", "uniform", "ours", "shown"),
+    [
+        (2, 0, 4, 2, 2),  # one arm went on alone
+        (2, 0, 3, 3, 3),  # more were asked for, and all have them
+        (4, 0, 2, 2, 4),  # fewer: what is there is shown
+        (2, 3, 4, 2, 3),  # the table's own number
+        (4, 1, 4, 2, 1),
+        (0, 0, 3, 2, 3),  # a config of one's own has as many as are asked for
+    ],
+)
+def test_a_table_shows_the_seeds_that_are_planned_or_that_all_have(
+    tiny: Profile, profile: int, stated: int, uniform: int, ours: int, shown: int
+) -> None:
+    evidence = of_seeds(replace(tiny, seeds=profile), uniform=uniform, semianagg=ours)
+    every = [setting("isic18", arm) for arm in ("uniform", "semianagg", "lower")]
+    assert evidence.planned(every, stated) == shown

@@ -52,6 +52,23 @@ def test_who_has_fewer_seeds_comes_last_however_good_these_are(
     assert found == ["lower", "semianagg", "uniform", "sage"]
 
 
+def test_rows_have_no_more_seeds_than_the_profile_plans(medium: Profile) -> None:
+    # LC shares runs with a question that gives two arms more than the five planned.
+    scores = {
+        LAC.setting("sage"): [ran(0.7)] * 5,
+        LAC.setting("uniform"): [ran(0.6)] * 5 + [ran(0.9)] * 2,
+        LAC.setting("semianagg"): [ran(0.65)] * 5 + [ran(0.9)] * 2,
+    }
+    found = {r.arm: r for r in standing(LAC, evidence_of(medium, scores)).rows}
+    assert list(found) == ["lower", "sage", "semianagg", "uniform"]
+    for arm, mean in {"uniform": 60, "semianagg": 65}.items():
+        accuracy = found[arm].accuracy
+        assert accuracy is not None and accuracy.n == 5
+        assert accuracy.mean == pytest.approx(mean)
+    against = found["semianagg"].against
+    assert against is not None and (against.n, round(against.mean, 6)) == (5, 5.0)
+
+
 def test_differences_to_the_reference_are_paired_by_seed(evidence: Evidence) -> None:
     found = rows(evidence)
     assert found["uniform"].against is None

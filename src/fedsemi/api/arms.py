@@ -36,6 +36,7 @@ class Arms:
     the arms of a point stand together."""
     name: str = _NAME
     lower_bound: str = "lower"
+    seeds: int = 0
 
     @property
     def settings(self) -> tuple[Setting, ...]:

@@ -10,13 +10,13 @@ from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.effects import HEAD, Effect, effect_of
 from fedsemi.evidence.layout import titled
-from fedsemi.evidence.questions import CHOOSING, CHOSEN, QUESTIONS
+from fedsemi.evidence.questions import CHOOSING, CHOSEN, MNIST_SEEDS, QUESTIONS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.short import SO, Part
 from fedsemi.evidence.stopping import WORTH
 from fedsemi.evidence.verdict import verdict_of
 
-_SEEDS = {"mnist": 10, "svhn": 5, "isic18": 5}
+_SEEDS = {"mnist": MNIST_SEEDS, "svhn": 5, "isic18": 5}
 _ELSEWHERE = ("svhn", "isic18")
 
 

@@ -18,11 +18,10 @@ from fedsemi.evidence.effects import (
     table_of,
 )
 from fedsemi.evidence.interval_plot import interval_plot
-from fedsemi.evidence.questions import QUESTIONS
+from fedsemi.evidence.questions import MNIST_SEEDS, QUESTIONS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import lonely_share
 
-_SEEDS = 10
 _ENOUGH = 5
 """Seeds that all doses share, below which a curve would show noise."""
 
@@ -32,7 +31,11 @@ def dose(evidence: Evidence) -> Answer:
     places = {_power(each.arm): each for each in QUESTIONS["q3-dose"].settings}
     effects = {
         power: effect_of(
-            evidence, f"presence to the power {power} − uniform", each, base, _SEEDS
+            evidence,
+            f"presence to the power {power} − uniform",
+            each,
+            base,
+            MNIST_SEEDS,
         )
         for base in [places["0"]]
         for power, each in places.items()
@@ -40,7 +43,7 @@ def dose(evidence: Evidence) -> Answer:
     }
     ran = {power: each for power, each in effects.items() if each.test is not None}
     every = list(effects.values())
-    missing = f"No dose was run yet (0 of {_SEEDS} seeds so far)."
+    missing = f"No dose was run yet (0 of {MNIST_SEEDS} seeds so far)."
     return Answer(
         "q3-dose",
         "How much weight does a site need that alone holds classes?",

@@ -19,14 +19,14 @@ from fedsemi.evidence.effects import (
     short,
 )
 from fedsemi.evidence.layout import titled
-from fedsemi.evidence.questions import MAIN
+from fedsemi.evidence.questions import MAIN, MNIST_SEEDS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.short import Part
 from fedsemi.evidence.stats import Paired, paired
 
 PLACES: dict[str, tuple[Mapping[str, object], int]] = {
     "isic18": ({}, 5),
-    "mnist": (MAIN, 10),
+    "mnist": (MAIN, MNIST_SEEDS),
 }
 """The partition of each data set, and how many seeds are planned there."""
 

@@ -17,14 +17,13 @@ from fedsemi.evidence.effects import (
     short,
 )
 from fedsemi.evidence.interval_plot import ends
-from fedsemi.evidence.questions import HOLDERS, LABELS, MAIN
+from fedsemi.evidence.questions import HOLDERS, LABELS, MAIN, MNIST_SEEDS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import moved_sentence
 from fedsemi.evidence.short import NO, OPEN, YES, Part, part_of, parts_of, word_of
 from fedsemi.evidence.stats import Paired, paired
 from fedsemi.evidence.stopping import WORTH
 
-_SEEDS = 10
 _COLUMNS: dict[str, dict[str, Any]] = {
     **{f"{labels} labels": {"rare.labeled_size": labels} for labels in LABELS},
     "skew 0.5": {"rare.skew": 0.5},
@@ -60,8 +59,8 @@ def when(evidence: Evidence) -> Answer:
         ("score", "holders", *_COLUMNS),
         tuple(_map_rows(found)) if ran else (),
         f"{said_of([*found.values(), *fall])} Intervals of 95 %; n is the number of "
-        f"seeds, {_SEEDS} are planned. The last rows say how many seeds an interval "
-        f"of ±{WORTH} takes at the observed deviation, by the global model.",
+        f"seeds, {MNIST_SEEDS} are planned. The last rows say how many seeds an "
+        f"interval of ±{WORTH} takes at the observed deviation, by the global model.",
         tuple(_heat_maps(found)) if ran else (),
         (*_parts(found), part_of(fall[-1].what, fall[-1])),
     )
@@ -73,7 +72,7 @@ def _map(evidence: Evidence) -> Map:
         for name, changed in _COLUMNS.items():
             what = f"SemiAnAgg − uniform, MNIST, {_held_by(holders)}, {name}"
             pair = _arms_at(holders, changed)
-            found[holders, name] = effect_of(evidence, what, *pair, _SEEDS)
+            found[holders, name] = effect_of(evidence, what, *pair, MNIST_SEEDS)
     return found
 
 
@@ -98,7 +97,7 @@ def _fall(evidence: Evidence) -> list[Effect]:
             f"SemiAnAgg's lead over equal shares with {_held_by(few)} less that with "
             f"{many}, MNIST, {_MAIN_COLUMN}",
             {score: _less(evidence, few, many, score) for score in SCORES},
-            _SEEDS,
+            MNIST_SEEDS,
         )
         for few, many in pairs
     ]
@@ -215,11 +214,11 @@ def _heat_maps(found: Map) -> list[dict[str, Any]]:
             "kind": "map",
             "title": f"SemiAnAgg − uniform, {title}",
             "note": "Points of accuracy, 95 % interval and seeds; framed where the "
-            f"interval excludes zero, dashed with fewer than the {_SEEDS} planned "
-            f"seeds, by which nothing is claimed yet; palest within ±{WORTH}, a "
-            f"color being the same by both scores. With {_MAIN_COLUMN} where none is "
-            "named.",
-            "planned": _SEEDS,
+            f"interval excludes zero, dashed with fewer than the {MNIST_SEEDS} "
+            "planned seeds, by which nothing is claimed yet; palest within "
+            f"±{WORTH}, a color being the same by both scores. With {_MAIN_COLUMN} "
+            "where none is named.",
+            "planned": MNIST_SEEDS,
             "row_label": "sites that hold half of the digits",
             "worth": WORTH,
             "most": most,

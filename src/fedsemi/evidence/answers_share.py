@@ -17,7 +17,7 @@ from fedsemi.evidence.effects import (
 )
 from fedsemi.evidence.interval_plot import interval_plot
 from fedsemi.evidence.layout import titled
-from fedsemi.evidence.questions import MAIN
+from fedsemi.evidence.questions import MAIN, MNIST_SEEDS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.short import ALSO, OPEN, Part, part_of
 from fedsemi.evidence.stats import Paired, paired
@@ -26,7 +26,7 @@ _ARMS = ("uniform-share-70", "uniform-share-30", "uniform-share-15")
 _PLACES: dict[str, tuple[Mapping[str, Any], int]] = {
     "svhn": ({}, 5),
     "isic18": ({}, 5),
-    "mnist": (MAIN, 10),
+    "mnist": (MAIN, MNIST_SEEDS),
 }
 """The partition of each data set, and how many seeds are planned there."""
 

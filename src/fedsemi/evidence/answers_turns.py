@@ -9,12 +9,12 @@ from fedsemi.evidence.catalogue import Setting, setting
 from fedsemi.evidence.effects import RUNNING, Effect, effect_of, measured
 from fedsemi.evidence.gaps import gap_said
 from fedsemi.evidence.layout import titled
-from fedsemi.evidence.questions import MAIN, QUESTIONS
+from fedsemi.evidence.questions import MAIN, MNIST_SEEDS, QUESTIONS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.short import ALSO, SO, Part, part_of, parts_of
 from fedsemi.evidence.verdict import verdict_of
 
-_SEEDS = {"svhn": 5, "mnist": 10, "isic18": 5, "cifar100": 5}
+_SEEDS = {"svhn": 5, "mnist": MNIST_SEEDS, "isic18": 5, "cifar100": 5}
 _FROM_NOTHING = ("svhn", "mnist")
 """Where the whole network is trained; on the others its encoder is frozen."""
 _OTHERS = {

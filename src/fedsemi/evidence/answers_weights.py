@@ -10,7 +10,7 @@ from fedsemi.evidence.catalogue import Setting, measure_of, setting
 from fedsemi.evidence.effects import Effect, effect_of
 from fedsemi.evidence.gaps import gap_said
 from fedsemi.evidence.layout import titled
-from fedsemi.evidence.questions import MAIN, QUESTIONS
+from fedsemi.evidence.questions import MAIN, MNIST_SEEDS, QUESTIONS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import (
     apart_sentence,
@@ -27,7 +27,7 @@ PLACES = {
     "q1-cifar100-lt": "cifar100-lt",
 }
 """Where the first question is asked, by the name of its artifact."""
-_SEEDS, _MNIST_SEEDS = 5, 10
+_SEEDS = 5
 _ALL_SEEDS = {"q1": 20}
 """Of SemiAnAgg and equal shares on SVHN: a number that no interval has a part in."""
 _SHORT = {
@@ -75,12 +75,12 @@ def diversity_beside_presence(evidence: Evidence) -> Answer:
     svhn_at, rare = setting("svhn", "semianagg"), setting("mnist", "semianagg", **MAIN)
     (svhn,) = _against(evidence, svhn_at, ["presence"], _SEEDS)
     arms = ["presence", "uniform", "semianagg-released", "permuted", "lower", "upper"]
-    mnist, *more = _against(evidence, rare, arms, _MNIST_SEEDS)
+    mnist, *more = _against(evidence, rare, arms, MNIST_SEEDS)
     return of_effects(
         "q2",
         "Does diversity add anything to class presence?",
         {"SVHN": svhn, "MNIST": mnist},
-        [*more, _helped(evidence, rare, _MNIST_SEEDS)],
+        [*more, _helped(evidence, rare, MNIST_SEEDS)],
         "SemiAnAgg − others; on MNIST one site alone holds five digits",
         [
             *_setting(evidence, rare),

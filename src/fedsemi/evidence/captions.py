@@ -57,6 +57,12 @@ def caption_of(grid: Grid, evidence: Evidence) -> str:
         text += " Small: the paper's number."
     if any(entry.cell.published is not None for entry in grid.entries):
         text += " Its authors' own number follows where the paper quotes one."
+    if uneven := grid.uneven:
+        text += (
+            f" Rows of one column have {uneven[0]} to {uneven[1]} seeds, and seeds "
+            "differ in level: read differences between such rows from the paired "
+            "tests, not from their means."
+        )
     text += f" {_marks(grid)}"
     if grid.missing:
         text += f" Not run: {', '.join(grid.missing)}."
@@ -120,7 +126,8 @@ def _no_bounds(artifact: Artifact, evidence: Evidence) -> Iterator[str]:
     """Say where a method lies above the model with all labels, which bounds nothing."""
     means: dict[tuple[str, Score], dict[str, float]] = {}
     for cell in artifact.cells:
-        place, scores = cell.setting, evidence.scores(cell.setting, cell.metric)
+        place = cell.setting
+        scores = evidence.tabled(artifact, place, cell.metric)
         if scores and not place.partition and place.without is None:
             column = means.setdefault((place.dataset, cell.metric), {})
             column[place.arm] = fmean(scores.values())

@@ -106,6 +106,8 @@ class Artifact:
     notes: tuple[str, ...] = ()
     tests: tuple[Setting, ...] = ()
     """SemiAnAgg's settings that are tested against every other row beside them."""
+    planned: tuple[tuple[str, int], ...] = ()
+    """Data sets of which other numbers of seeds are planned than the profile's."""
     own: bool = False
     """Whether it is somebody's own comparison, of which the paper has no numbers."""
 

@@ -36,6 +36,7 @@ class OwnConfig:
     base: Experiment
     points: Mapping[Point, Experiment] = field(default_factory=dict)
     """The config at each point of a sweep; empty without one."""
+    seeds: int = 0
 
     @property
     def lower_bound(self) -> str:

@@ -28,6 +28,10 @@ class Source(Protocol):
     def lower_bound(self) -> str:
         """The arm that the share of the gap is measured from."""
 
+    @property
+    def seeds(self) -> int:
+        """How many seeds are planned of each setting; 0 if that is up to the user."""
+
     def experiment(self, setting: Setting, seed: int) -> Experiment:
         """Write the config of a setting."""
 

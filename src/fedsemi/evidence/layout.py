@@ -110,6 +110,18 @@ class Grid:
         ]
 
     @property
+    def uneven(self) -> tuple[int, int] | None:
+        """The fewest and the most seeds in columns whose rows have not all the same."""
+        columns = [
+            [row.entries[c].ours for row in panel.rows if c in row.entries]
+            for panel in self.panels
+            for c in panel.columns
+        ]
+        counts = [{ours.n for ours in some if ours} for some in columns]
+        every = [n for some in counts if len(some) > 1 for n in some]
+        return (min(every), max(every)) if every else None
+
+    @property
     def usual_seeds(self) -> int:
         """The number of seeds that most entries have, if they have more than one."""
         counts = [entry.ours.n for entry in self.entries if entry.ours]
@@ -139,7 +151,9 @@ def grid_of(artifact: Artifact, evidence: Evidence) -> Grid:
     for cell in artifact.cells:
         column = Column(_group(cell), measured_by(cell))
         by_column.setdefault(column, []).append(cell)
-    entries = {name: _entries(some, evidence) for name, some in by_column.items()}
+    entries = {
+        name: _entries(artifact, some, evidence) for name, some in by_column.items()
+    }
     shown = [c for c, some in entries.items() if any(each.ours for each in some)]
     groups = dict.fromkeys(column.group for column in by_column)
     ran = {column.group for column in shown}
@@ -187,9 +201,11 @@ def _no_method(cell: Cell) -> bool:
     return cell.setting.arm in BOUNDS or cell.setting.without is not None
 
 
-def _entries(cells: Sequence[Cell], evidence: Evidence) -> list[Entry]:
+def _entries(
+    artifact: Artifact, cells: Sequence[Cell], evidence: Evidence
+) -> list[Entry]:
     """Find the scores of a column, the best method and what ties with it."""
-    scores = [evidence.scores(c.setting, c.score, c.source) for c in cells]
+    scores = [evidence.tabled(artifact, c.setting, c.score, c.source) for c in cells]
     methods = [
         i
         for i, cell in enumerate(cells)

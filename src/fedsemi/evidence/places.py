@@ -9,7 +9,7 @@ from typing import Any
 from fedsemi.evidence.catalogue import setting
 from fedsemi.evidence.effects import RUNNING, Effect, effect_of
 from fedsemi.evidence.layout import titled
-from fedsemi.evidence.questions import MAIN
+from fedsemi.evidence.questions import MAIN, MNIST_SEEDS
 from fedsemi.evidence.results import Evidence
 
 
@@ -22,8 +22,8 @@ class Place:
     planned: int = 5
 
 
-ONE_HOLDER = Place("mnist", MAIN, 10)
-TWO_HOLDERS = Place("mnist", MAIN | {"rare.holders": 2}, 10)
+ONE_HOLDER = Place("mnist", MAIN, MNIST_SEEDS)
+TWO_HOLDERS = Place("mnist", MAIN | {"rare.holders": 2}, MNIST_SEEDS)
 SVHN = Place("svhn")
 ENCODER = {titled(name): Place(name) for name in ("isic18", "cifar100")}
 """Where the encoder is frozen."""

@@ -35,6 +35,9 @@ CHOOSING = "choosing"
 TUNED = {"isic18": 5, "svhn": 3}
 """Where published methods are tuned, and with how many seeds they are judged."""
 
+MNIST_SEEDS = 10
+"""Planned there, where a run takes a minute; elsewhere as many as the profile has."""
+
 _WEIGHTS = ("uniform", "presence", "semianagg", "semianagg-released", "permuted")
 _BOUNDS = ("warm-up", "lower", "upper")
 _WORDS: dict[str, Callable[[object], str]] = {
@@ -175,7 +178,10 @@ def _tuned() -> Artifact:
     asked = {"isic18": every, "svhn": tuple(TRIED)}
     cells = [c for name in TUNED for c in _cells(name, ("lower", *asked[name]))]
     return Artifact(
-        "q7", "Are published methods above labels alone once tuned?", tuple(cells)
+        "q7",
+        "Are published methods above labels alone once tuned?",
+        tuple(cells),
+        planned=tuple(TUNED.items()),
     )
 
 
@@ -271,4 +277,7 @@ _ALL = (
     _balanced(),
     _collapse(),
 )
-QUESTIONS: dict[str, Artifact] = {each.name: each for each in _ALL}
+QUESTIONS: dict[str, Artifact] = {
+    each.name: replace(each, planned=(("mnist", MNIST_SEEDS), *each.planned))
+    for each in _ALL
+}

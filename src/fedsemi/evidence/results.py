@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fedsemi.evidence.catalogue import Artifact, Cell, Setting
@@ -43,10 +43,11 @@ class Evidence:
 
     source: Source
     seeds: int
+    """How many were asked for; there may be more."""
     records: Mapping[str, Record]
     _keys: dict[Setting, list[str]] = field(default_factory=dict, init=False)
     """Hashes of the settings asked for so far; writing their configs takes long."""
-    _tests: dict[tuple[Setting, Setting, str], Paired | None] = field(
+    _tests: dict[tuple[Setting, Setting, str, int], Paired | None] = field(
         default_factory=dict, init=False
     )
 
@@ -77,6 +78,32 @@ class Evidence:
             for seed, record in self.found(setting).items()
         }
         return {seed: value for seed, value in every.items() if value is not None}
+
+    def planned(self, settings: Iterable[Setting], stated: int = 0) -> int:
+        """Return how many seeds a table shows of settings that stand in one.
+
+        Stopping rules of questions give some arms more. Seeds differ in level, so that
+        a mean over more of them is none to put beside the others: a table has the
+        number that is stated for it, or that of the profile. More that were asked for
+        count as soon as all settings have them that were run at all.
+        """
+        stated = stated or self.source.seeds or self.seeds
+        if self.seeds <= stated:
+            return stated
+        ran = [len(found) for each in settings if (found := self.found(each))]
+        return self.seeds if min(ran, default=0) >= self.seeds else stated
+
+    def tabled(
+        self, artifact: Artifact, setting: Setting, metric: str, source: str = "result"
+    ) -> dict[int, float]:
+        """Return the scores of a setting by seed that a table has, in percent."""
+        most = self._seeds_of(artifact, setting.dataset)
+        every = self.scores(setting, metric, source)
+        return {seed: value for seed, value in every.items() if seed <= most}
+
+    def _seeds_of(self, artifact: Artifact, dataset: str) -> int:
+        beside = (each for each in artifact.settings if each.dataset == dataset)
+        return self.planned(beside, dict(artifact.planned).get(dataset, 0))
 
     def lines(self, artifact: Artifact) -> list[Line]:
         """Return the lines of a table.
@@ -113,12 +140,18 @@ class Evidence:
             and (each.partition == ours.partition or each == ours.bound("upper"))
         ]
 
-    def paired(self, ours: Setting, other: Setting, metric: str) -> Paired | None:
-        """Test ours − other on the seeds that both have; None if there are none."""
-        asked = ours, other, metric
+    def paired(
+        self, ours: Setting, other: Setting, metric: str, most: int = 0
+    ) -> Paired | None:
+        """Test ours − other on the seeds that both have; None if there are none.
+
+        With `most`, on none beyond that number.
+        """
+        asked = ours, other, metric, most
         if asked not in self._tests:
             a, b = self.scores(ours, metric), self.scores(other, metric)
-            both = sorted(a.keys() & b.keys())
+            shared = sorted(a.keys() & b.keys())
+            both = [seed for seed in shared if not most or seed <= most]
             pairs = [a[seed] for seed in both], [b[seed] for seed in both]
             self._tests[asked] = paired(*pairs, seeds=both) if both else None
         return self._tests[asked]
@@ -133,7 +166,7 @@ class Evidence:
         return bool(pairs) and all(x == y and x is not None for x, y in pairs)
 
     def _line(self, artifact: Artifact, cell: Cell) -> Line:
-        values = self.scores(cell.setting, cell.score, cell.source)
+        values = self.tabled(artifact, cell.setting, cell.score, cell.source)
         if not values:
             return Line(cell, None, None, self._paper_gap(artifact, cell), "not run")
         return Line(
@@ -179,6 +212,8 @@ class Evidence:
             return ""
         verdict = SAME if self.same_model(ours, cell.setting) else test.verdict
         here = f"SemiAnAgg {test.mean:+.1f}, {verdict}"
+        if test.n > self._seeds_of(artifact, cell.setting.dataset):
+            here += f", {test.n} seeds"  # all there are, where the line has fewer
         claim = artifact.lead(ours, cell)
         if claim is None or cell.setting.arm.startswith(OURS):
             return here

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fedsemi.evidence.benchmark import Benchmark, title_of
@@ -58,14 +59,16 @@ class Standing:
 
 def standing(benchmark: Benchmark, evidence: Evidence) -> Standing:
     """Put the records of a benchmark together."""
+    planned = evidence.planned(benchmark.settings)
     scores = {
-        arm: evidence.scores(benchmark.setting(arm), MAIN) for arm in benchmark.methods
+        arm: _scores(evidence, benchmark.setting(arm), MAIN, planned)
+        for arm in benchmark.methods
     }
     ran = {title_of(arm): found for arm, found in scores.items() if found}
     ranks = ranking(ran)
     places = dict(zip(ranks.names, ranks.ranks, strict=False))
     rows = [
-        _row(benchmark, arm, evidence, places.get(title_of(arm)))
+        _row(benchmark, arm, evidence, places.get(title_of(arm)), planned)
         for arm in benchmark.arms
     ]
     most = max((row.accuracy.n for row in rows if row.accuracy), default=0)
@@ -73,20 +76,29 @@ def standing(benchmark: Benchmark, evidence: Evidence) -> Standing:
     return Standing(benchmark, tuple(rows), ranks)
 
 
-def _row(benchmark: Benchmark, arm: str, evidence: Evidence, rank: float | None) -> Row:
+def _row(
+    benchmark: Benchmark,
+    arm: str,
+    evidence: Evidence,
+    rank: float | None,
+    planned: int,
+) -> Row:
+    """Fill a row, with no more seeds than are planned for all of them."""
     setting = benchmark.setting(arm)
     records = list(evidence.found(setting).values())
     seconds = [spent for record in records if (spent := record.get("cpu_seconds"))]
     sent = [size for record in records if (size := _sent(record)) is not None]
     other = benchmark.setting(benchmark.reference)
-    against = None if setting == other else evidence.paired(setting, other, MAIN)
+    against = (
+        None if setting == other else evidence.paired(setting, other, MAIN, planned)
+    )
     return Row(
         arm,
         title_of(arm),
         arm in BOUNDS,
         benchmark.made_for(arm),
-        _spread(evidence, setting, MAIN),
-        _spread(evidence, setting, SECOND),
+        _spread(_scores(evidence, setting, MAIN, planned)),
+        _spread(_scores(evidence, setting, SECOND, planned)),
         against,
         rank,
         min(seconds, default=None),
@@ -102,9 +114,15 @@ def _order(row: Row, most: int) -> tuple[bool, bool, float]:
     return not row.bound, row.accuracy.n < most, -row.accuracy.mean
 
 
-def _spread(evidence: Evidence, setting: Setting, metric: str) -> Spread | None:
-    values = list(evidence.scores(setting, metric).values())
-    return spread(values) if values else None
+def _scores(
+    evidence: Evidence, setting: Setting, metric: str, planned: int
+) -> dict[int, float]:
+    every = evidence.scores(setting, metric)
+    return {seed: value for seed, value in every.items() if seed <= planned}
+
+
+def _spread(scores: Mapping[int, float]) -> Spread | None:
+    return spread(list(scores.values())) if scores else None
 
 
 def _sent(record: Record) -> float | None:
