@@ -18,10 +18,11 @@ import fedsemi
 from fedsemi.evidence.answers import answer_of
 from fedsemi.evidence.answers_weights import PLACES
 from fedsemi.evidence.catalogue import Setting, setting
-from fedsemi.evidence.effects import SCORES, short
+from fedsemi.evidence.effects import SCORES
 from fedsemi.evidence.figures import CATALOGUE
 from fedsemi.evidence.layout import BOUNDS
 from fedsemi.evidence.notes import NOTES
+from fedsemi.evidence.numbers import short
 from fedsemi.evidence.profiles import read_profile
 from fedsemi.evidence.pseudo_labels import LAST, right_part
 from fedsemi.evidence.questions import MAIN
@@ -632,6 +633,32 @@ def test_contributions_point_to_the_lonely_site_and_no_further() -> None:
         cell.endswith("(1)") for _, _, _, *places in answer.rows for cell in places
     )
     assert all("undecided" in each for each in answer.text[:2])
+
+
+def test_one_run_of_equal_shares_on_svhn_decides_where_it_is_said_to() -> None:
+    assert said_on(
+        RESULTS,
+        "On SVHN equal shares with seed 2 end almost two points below SemiAnAgg, where "
+        "no other seed has a point between them",
+    )
+    equal = setting("svhn", "uniform")
+    test = evidence().paired(setting("svhn", "semianagg"), equal, "accuracy")
+    assert test is not None and 1.7 < test.each[2] < 2
+    assert all(abs(each) < 1 for seed, each in test.each.items() if seed != 2)
+    assert said_on(
+        RESULTS,
+        "without it balanced softmax would be below cross entropy there (Q10), and a "
+        "labeled share of 0.7 below one half (Q4)",
+    )
+    pairs = {
+        ("uniform-balanced", "uniform-plain"): "running_mean.accuracy",
+        ("uniform-share-70", "uniform"): "accuracy",
+    }
+    for (ours, other), score in pairs.items():
+        arms = setting("svhn", ours), setting("svhn", other)
+        test = evidence().paired(*arms, score)
+        assert test is not None and test.side == 0
+        assert test.without(2).side == -1
 
 
 def test_bars_that_are_called_missed_are_missed() -> None:

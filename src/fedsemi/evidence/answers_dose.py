@@ -9,15 +9,9 @@ from typing import Any
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Setting
-from fedsemi.evidence.effects import (
-    SCORES,
-    Effect,
-    effect_of,
-    points,
-    said_of,
-    table_of,
-)
+from fedsemi.evidence.effects import SCORES, Effect, effect_of, said_of, table_of
 from fedsemi.evidence.interval_plot import interval_plot
+from fedsemi.evidence.numbers import points
 from fedsemi.evidence.questions import MNIST_SEEDS, QUESTIONS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import lonely_share

@@ -10,15 +10,9 @@ from functools import partial
 from fedsemi.evidence.answer import Answer, of_effects
 from fedsemi.evidence.arms import SHARES, USUAL, with_share
 from fedsemi.evidence.catalogue import Setting, measure_of, setting
-from fedsemi.evidence.effects import (
-    GLOBAL,
-    SCORES,
-    Effect,
-    measured,
-    other_metrics,
-    short,
-)
+from fedsemi.evidence.effects import GLOBAL, SCORES, Effect, measured, other_metrics
 from fedsemi.evidence.layout import titled
+from fedsemi.evidence.numbers import short
 from fedsemi.evidence.questions import MAIN, MNIST_SEEDS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.short import Part

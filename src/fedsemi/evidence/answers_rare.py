@@ -8,15 +8,9 @@ from typing import Any
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.catalogue import Setting, setting
-from fedsemi.evidence.effects import (
-    SCORES,
-    Effect,
-    effect_of,
-    points,
-    said_of,
-    short,
-)
+from fedsemi.evidence.effects import SCORES, Effect, effect_of, said_of
 from fedsemi.evidence.interval_plot import ends
+from fedsemi.evidence.numbers import points, short
 from fedsemi.evidence.questions import HOLDERS, LABELS, MAIN, MNIST_SEEDS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.shares import moved_sentence

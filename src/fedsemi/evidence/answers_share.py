@@ -8,15 +8,10 @@ from typing import Any
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Setting, measure_of, setting
-from fedsemi.evidence.effects import (
-    Effect,
-    effect_of,
-    interval,
-    said_of,
-    table_of,
-)
+from fedsemi.evidence.effects import Effect, effect_of, said_of, table_of
 from fedsemi.evidence.interval_plot import interval_plot
 from fedsemi.evidence.layout import titled
+from fedsemi.evidence.numbers import interval
 from fedsemi.evidence.questions import MAIN, MNIST_SEEDS
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.short import ALSO, OPEN, Part, part_of

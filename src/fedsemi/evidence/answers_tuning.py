@@ -9,8 +9,9 @@ from statistics import fmean
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.arms import ARMS, TRIED
 from fedsemi.evidence.catalogue import measure_of, setting
-from fedsemi.evidence.effects import GLOBAL, SCORES, Effect, effect_of, said_of, short
+from fedsemi.evidence.effects import GLOBAL, SCORES, Effect, effect_of, said_of
 from fedsemi.evidence.layout import SHORT, titled
+from fedsemi.evidence.numbers import short
 from fedsemi.evidence.questions import CHOOSING, TUNED
 from fedsemi.evidence.results import Evidence
 from fedsemi.evidence.short import OPEN, Part, doubted, part_of

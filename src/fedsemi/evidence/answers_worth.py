@@ -9,8 +9,9 @@ import numpy as np
 
 from fedsemi.evidence.answer import Answer
 from fedsemi.evidence.catalogue import Setting
-from fedsemi.evidence.effects import SCORES, interval, preliminary, short, signed
+from fedsemi.evidence.effects import SCORES, preliminary
 from fedsemi.evidence.interval_plot import ends
+from fedsemi.evidence.numbers import interval, short, signed
 from fedsemi.evidence.questions import QUESTIONS
 from fedsemi.evidence.records import Record, score
 from fedsemi.evidence.results import Evidence

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fedsemi.cards import CARDS
-from fedsemi.evidence.effects import signed
 from fedsemi.evidence.layout import titled
+from fedsemi.evidence.numbers import signed
 from fedsemi.evidence.render import markdown_table
 from fedsemi.runs.folder import read_json
 

@@ -8,9 +8,9 @@ import io
 from fedsemi.cards import CARDS
 from fedsemi.evidence.benchmark import Benchmark, title_of
 from fedsemi.evidence.captions import described
-from fedsemi.evidence.effects import short
 from fedsemi.evidence.guarding import guard_caption
 from fedsemi.evidence.layout import titled
+from fedsemi.evidence.numbers import short
 from fedsemi.evidence.records import TESTS, Record
 from fedsemi.evidence.render import markdown_table
 from fedsemi.evidence.results import Evidence

@@ -13,8 +13,8 @@ from statistics import fmean
 
 from fedsemi.evidence.arms import ARMS
 from fedsemi.evidence.catalogue import Artifact, Cell, measure_of
-from fedsemi.evidence.effects import short, signed
 from fedsemi.evidence.layout import SHORT, measured_by, titled
+from fedsemi.evidence.numbers import short, signed
 from fedsemi.evidence.render import markdown_table, name_of
 from fedsemi.evidence.results import OURS, Evidence
 from fedsemi.evidence.stats import Paired

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from fedsemi.evidence.effects import Effect, short, signed
+from fedsemi.evidence.effects import Effect
+from fedsemi.evidence.numbers import short, signed
 from fedsemi.evidence.stats import Paired
 from fedsemi.evidence.stopping import WORTH
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fedsemi.evidence.effects import interval, signed
+from fedsemi.evidence.numbers import interval, signed
 from fedsemi.evidence.render import markdown_table
 from fedsemi.evidence.stats import paired
 from fedsemi.report.ranks import spearman

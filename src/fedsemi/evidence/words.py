@@ -19,13 +19,15 @@ WORDS = {
     "the warm-up's model": "the one that methods begin with, the paper's lower bound",
     "weight moved": "part of the whole weight that SemiAnAgg gives to other sites than "
     "equal shares would",
-    "global model": "the model of a round, scored by the mean of the last five tests, "
-    "which reach back to round 18 of 30 on SVHN, 10 of 30 on MNIST and 9 of 20 on an "
-    "encoder",
+    "global model, last tests": "the model of a round, scored by the mean of the "
+    "last five tests, which reach back to round 18 of 30 on SVHN, 10 of 30 on MNIST "
+    "and 9 of 20 on an encoder",
     "running mean": "beside the run, a model that takes 15 % of each round's global "
     "model and keeps 85 % of itself; tested with it",
     "seeds for ±0.5": "seeds with which an interval reaches half a point to each side "
     "of its middle; to lie within half a point of zero it takes about twice as many",
+    "not without seed 2": "leaving out that one seed would decide what is undecided, "
+    "or turn what is decided round",
     "gap closed": "(score − the warm-up's) / (all labels − the warm-up's)",
     "holder": "on MNIST an unlabeled site that has images of 5 to 9; the others have 0 "
     "to 4, the labeled site has all digits",
