@@ -101,7 +101,6 @@ ELSEWHERE = {
     "proxies": ("test_proxyfl", "the objective of that method alone"),
     "permuted": ("test_averaging", "all averaging methods side by side"),
     "guests": ("test_admission", "who may enter changes with who is admitted"),
-    "plan": ("test_plugins_at_a_site", "what a plan may load is what matters of it"),
     "protection": ("test_protected", "settings of what is tested there"),
     "inside": ("test_lab", "membership, from answers to the verdict"),
     "identity": ("test_registry", "who is behind a name, told where names are found"),

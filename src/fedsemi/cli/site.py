@@ -157,7 +157,8 @@ def _show_expected(blueprint: Blueprint, holds_out: bool) -> None:
         method = blueprint.method(stage)
         # What travels is the same for all clients, of whatever kind.
         plain, one = innermost(method), [ClientInfo(0, 1, 1)]
-        state = plain.init(blueprint.initial_weights(), one)
+        # Not `initial_weights`: the plan's start is a file of the coordinator.
+        state = plain.init(blueprint.model.start(0), one)
         classes = blueprint.model.num_classes
         fields = list(expected_fields(method, state.whole, classes, holds_out))
         field = Column("field", overflow="fold")

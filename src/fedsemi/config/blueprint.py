@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -151,12 +152,21 @@ class Blueprint:
         return hashlib.sha256(self.as_json().encode()).hexdigest()
 
 
-def read_blueprint(text: str | bytes) -> Blueprint:
-    """Read what `as_json` wrote."""
+def read_blueprint(
+    text: str | bytes, check: Callable[[Mapping[str, Any]], None] | None = None
+) -> Blueprint:
+    """Read what `as_json` wrote.
+
+    Args:
+        text: The plan.
+        check: Refuses its content, before anything that it names is looked for.
+    """
     try:
         if len(text) > _MAX_BYTES:
             raise ValueError(f"it is larger than {_MAX_BYTES // 1000} kB")
         content = parsed_object(text)
+        if check is not None:
+            check(content)
         views = content["views"]
         blueprint = Blueprint(
             make_experiment(content["experiment"], with_data=False),

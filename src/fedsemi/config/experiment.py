@@ -205,6 +205,8 @@ def make_experiment(
     if with_data:
         refuse_unusable(experiment.data.name)
         known("data.name", experiment.data.name, DATASETS, FOLDERS, ARRAYS)
+        if experiment.sites is not None:
+            experiment.sites.check_folders()
     check_sites(experiment)
     check_arrays(experiment)
     check_setting(experiment)

@@ -63,18 +63,9 @@ class SitesSettings:
     """Go on although test images also occur in training."""
 
     def __post_init__(self) -> None:
-        names = [site_name(folder) for folder in self.folders]
-        for name in (*names, *self.classes):
+        for name in (*(Path(folder).name for folder in self.folders), *self.classes):
             as_text(name)
-        _distinct("folders", names)
         _distinct("classes", self.classes)
-        if isinstance(self.labels, dict):
-            for name in self.labels:
-                if name not in names:
-                    raise ConfigError(
-                        f"'sites.labels' names the site '{name}'{nearest(name, names)};"
-                        f" the sites are {', '.join(names)}"
-                    )
         for key in ("mean", "std"):
             if len(getattr(self, key) or [0] * self.channels) != self.channels:
                 raise ConfigError(f"'sites.{key}' needs {self.channels} entries")
@@ -84,13 +75,31 @@ class SitesSettings:
         ):
             raise ConfigError("'sites.sixteen_bit_range' must rise, e.g. [0, 4095]")
 
+    def check_folders(self) -> None:
+        """Refuse two sites of one name, and labels of none; follows links to names.
+
+        Apart from all else, for the folders in a plan are those of another machine: who
+        reads it must not look for them.
+        """
+        names = [as_text(site_name(folder)) for folder in self.folders]
+        _distinct("folders", names)
+        if isinstance(self.labels, dict):
+            for name in self.labels:
+                if name not in names:
+                    raise ConfigError(
+                        f"'sites.labels' names the site '{name}'{nearest(name, names)};"
+                        f" the sites are {', '.join(names)}"
+                    )
+
     def beside(self, place: Path) -> SitesSettings:
         """Return the settings with all paths taken from `place`."""
-        return replace(
+        found = replace(
             self,
             folders=[str(place / folder) for folder in self.folders],
             test=None if self.test is None else str(place / self.test),
         )
+        found.check_folders()
+        return found
 
     def labels_of(self, site: str) -> Labels:
         """Return where the labels of one site are."""

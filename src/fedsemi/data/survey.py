@@ -107,6 +107,7 @@ def propose(surveys: Sequence[Survey], test: Survey | None = None) -> Proposal:
         test=None if test is None else str(test.folder),
         **_pixels(everyone),
     )
+    settings.check_folders()
     untested = {
         name: [s.name for s in labeled if name in s.classes]
         for name in settings.classes

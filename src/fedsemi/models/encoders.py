@@ -25,6 +25,8 @@ from fedsemi.storage import read_weights
 FOLDER = "FEDSEMI_ENCODERS"
 """Names a folder of encoders in the environment."""
 _BLOCK = 1 << 20
+_PLACES = frozenset("/\\:\0")
+"""What parts a path, names a drive of Windows, or ends a name."""
 
 
 @with_config(STRICT)
@@ -73,6 +75,24 @@ def encoder_folder() -> Path:
     if named := os.environ.get(FOLDER):
         return Path(named).expanduser()
     return Path.home() / ".cache" / "fedsemi" / "encoders"
+
+
+def is_bare(name: object) -> bool:
+    """Tell whether a file's name says nothing of its place, on whatever system.
+
+    >>> is_bare("a.safetensors"), is_bare("/etc/passwd"), is_bare("C:a"), is_bare("..")
+    (True, False, False, False)
+    """
+    if not isinstance(name, str) or name in ("", ".", ".."):
+        return False
+    return not set(name) & _PLACES
+
+
+def in_folder(spec: EncoderSpec) -> EncoderSpec:
+    """Name the file in the folder of encoders, so that it is looked for only there."""
+    if spec.weights is None:
+        return spec
+    return replace(spec, weights=str(encoder_folder() / spec.weights))
 
 
 def encoder_file(name: str) -> Path:

@@ -63,7 +63,8 @@ class Encoding:
     @property
     def sha256(self) -> str:
         """Name it by its content."""
-        spec = self.model.as_dict()
+        # By the file's name, wherever it lies; its hash says which one it is.
+        spec = self.model.for_others().as_dict()
         kept = ("sha256", "weights", "trained_blocks", "mean", "std")
         spec["encoder"] = {key: spec["encoder"][key] for key in kept}
         del spec["num_classes"]

@@ -40,9 +40,9 @@ from fedsemi.storage import make_folder
 client = client_app(deployed_desk)
 """The ClientApp of every deployed site."""
 _END_SECONDS = 15
-# The site takes no part for want of a plug-in, or for its policy: whoever runs it
-# should see why.
-_TOLD = ("FS2130", "FS2131", "FS2137", "FS2138", "FS61")
+# The site takes no part for want of a plug-in, for its policy, or for a plan that asks
+# for its files: whoever runs it should see why.
+_TOLD = ("FS2130", "FS2131", "FS2137", "FS2138", "FS2139", "FS61")
 _fork = multiprocessing.get_context("fork")
 logger = logging.getLogger("fedsemi.flower")
 
