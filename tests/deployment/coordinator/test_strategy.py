@@ -116,3 +116,26 @@ def test_a_running_mean_that_nobody_would_keep_is_refused():
     evaluation = {"running_mean": 0.85, "delivers": "running-mean"}
     with pytest.raises(ConfigError, match=r"FS4105 .*fedsemi server"):
         MethodStrategy(tiny(evaluation=evaluation), stage=1, num_sites=3)
+
+
+@pytest.mark.parametrize(
+    "privacy",
+    [
+        {"statistics_noise": 1.0},
+        {"statistics_noise": 1.0, "budget_epsilon": 5.0},
+        {"noise_multiplier": 1.0, "statistics_noise": 1.0},
+    ],
+)
+def test_noise_whose_account_nobody_would_keep_is_refused(privacy):
+    simulation = tiny(privacy=privacy, guard={"enabled": False})
+    with pytest.raises(ConfigError, match=r"FS6110 .*account.*fedsemi server"):
+        MethodStrategy(simulation, stage=1, num_sites=3)
+
+
+@pytest.mark.parametrize("action", ["lower-share", "roll-back"])
+def test_alarms_that_nobody_would_act_on_are_refused(action):
+    simulation = tiny(
+        alarms={"action": action}, evaluation={"validation_fraction": 0.3}
+    )
+    with pytest.raises(ConfigError, match=r"FS4111 .*alarms\.action"):
+        MethodStrategy(simulation, stage=1, num_sites=3)

@@ -22,6 +22,7 @@ from flwr.serverapp.strategy import Strategy
 
 from fedsemi.client.wire import declared_by
 from fedsemi.config.blueprint import Blueprint
+from fedsemi.config.experiment import Experiment
 from fedsemi.deployment.codec import Order, decode_update, encode_order
 from fedsemi.deployment.coordinator.engine import address_of
 from fedsemi.deployment.coordinator.post import (
@@ -54,18 +55,7 @@ class MethodStrategy(Strategy):
         self._stage = blueprint.experiment.stages[stage]
         self._method = blueprint.method(self._stage)
         self._gate = gate_of(blueprint, self._method)
-        if blueprint.experiment.privacy.noise_multiplier:
-            raise ConfigError(
-                "under Flower's own loop nobody adds noise or keeps the account; use "
-                "`fedsemi server`, or privacy.noise_multiplier = 0",
-                code="FS6110",
-            )
-        if blueprint.experiment.evaluation.delivers != "global":
-            raise ConfigError(
-                "Flower's own loop keeps no running mean; use `fedsemi server`, or "
-                "leave evaluation.delivers out",
-                code="FS4105",
-            )
+        _check_kept(blueprint.experiment)
         self._num_sites = num_sites
         self._roster: Roster | None = None
         self._state: Any = None
@@ -177,3 +167,28 @@ class MethodStrategy(Strategy):
         if reason.code == BROKEN_OFF and task.client not in self._roster.online():
             return []  # it went away in the middle, which is nobody's fault
         return [Failure(task.client, reason.code, reason.reason)]
+
+
+def _check_kept(experiment: Experiment) -> None:
+    """Refuse what a run keeps from round to round, where there is no such run."""
+    privacy = experiment.privacy
+    # A budget needs one of the two, see `check_noise`.
+    if privacy.noise_multiplier or privacy.statistics_noise:
+        raise ConfigError(
+            "under Flower's own loop nobody adds noise to the mean, keeps the account "
+            "of any noise or stops at privacy.budget_epsilon; use `fedsemi server`, or "
+            "privacy.noise_multiplier = 0 and privacy.statistics_noise = 0",
+            code="FS6110",
+        )
+    if experiment.alarms.action != "warn":
+        raise ConfigError(
+            "under Flower's own loop nobody has held-out images to try a mean on, so "
+            "that alarms.action must be 'warn'",
+            code="FS4111",
+        )
+    if experiment.evaluation.delivers != "global":
+        raise ConfigError(
+            "Flower's own loop keeps no running mean; use `fedsemi server`, or leave "
+            "evaluation.delivers out",
+            code="FS4105",
+        )
