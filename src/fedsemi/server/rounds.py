@@ -15,7 +15,7 @@ from fedsemi.server.gate import MOST_SKIPS, Check, Gate
 from fedsemi.server.group_guard import compare
 from fedsemi.server.guard import Guard
 from fedsemi.server.members import with_members
-from fedsemi.state import S
+from fedsemi.state import S, ServerState
 from fedsemi.weights import num_bytes
 
 
@@ -128,7 +128,8 @@ def one_round(
             state, check = _closed(method, before, state, check, gate.guard)
         except RoundFailed as failed:
             check = _failed(check, before.round, failed)
-            state = replace(_skipped(before, check), gate=check.state)
+            new = _skipped(before, check)
+            state = replace(new, gate=check.state, good=_best(before, state, check))
         checks.append(check)
     return Round(state, checks)
 
@@ -154,6 +155,9 @@ def _closed(
             clients=before.clients,
             away=before.away,
         )
+    elif check.verdict == "worse":
+        check = _unkept(check)
+        new = _skipped(before, check)
     elif not check.quorum:
         new = _skipped(before, check)
     else:
@@ -164,8 +168,16 @@ def _closed(
             shares = new.contributions.items()
             kept = {id: share * check.kept.get(id, 1.0) for id, share in shares}
             new = replace(new, contributions=kept)
-    best = replace(before, good=None) if check.verdict == "best" else state.good
+    best = _best(before, state, check)
     return replace(new, gate=check.state, good=best), check
+
+
+def _best(before: S, state: S, check: Check) -> ServerState | None:
+    """Keep the model that went out if it is the best one, whatever becomes of a round.
+
+    Of several phases the first one judges it, and a later one may fail.
+    """
+    return replace(before, good=None) if check.verdict == "best" else state.good
 
 
 def _compared(
@@ -188,6 +200,22 @@ def _failed(check: Check, round: int, why: RoundFailed) -> Check:
     reason = f"{why.args[0]}; model unchanged"
     notices = (*check.notices, Notice(None, round, why.code, reason))
     gate = replace(check.state, skipped=check.state.skipped + 1)
+    return replace(check, state=gate, notices=notices, quorum=False)
+
+
+def _unkept(check: Check) -> Check:
+    """Skip a round that should go back to a model which nobody has kept.
+
+    Only a checkpoint of an older release leads here. Its replies were not bounded, for
+    they were to be left; from then on models are held against the one that stays.
+    """
+    reason = "held-out accuracy fell, but no better model was kept; model unchanged"
+    notices = tuple(
+        replace(each, reason=reason) if each.code == "FS2141" else each
+        for each in check.notices
+    )
+    guard, skipped = replace(check.state.guard, best=None), check.state.skipped + 1
+    gate = replace(check.state, guard=guard, skipped=skipped)
     return replace(check, state=gate, notices=notices, quorum=False)
 
 
