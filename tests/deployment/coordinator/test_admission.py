@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
@@ -63,6 +64,51 @@ def test_a_strange_file_among_the_keys_lets_nobody_in_or_out(coordinator, tmp_pa
     with pytest.raises(ConfigError, match="FS5030"):
         admit(coordinator, 2, public, None)
     assert _verdict(guests, tmp_path / "site-2") == "key"
+
+
+def test_a_key_that_is_overwritten_in_place_counts_for_whose_it_is_now(
+    coordinator, tmp_path
+):
+    guests = EnrolledGuests(coordinator)
+    path = coordinator / "enrolled/site-1.pub"
+    old = path.stat()
+    new = new_site_key(tmp_path / "site-2").read_bytes()
+    assert len(new) == old.st_size
+    path.write_bytes(new)  # which the folder's own time does not tell
+    assert _verdict(guests, tmp_path / "site-1") == "key"
+    assert _verdict(guests, tmp_path / "site-2") == "welcome"
+    path.write_bytes((tmp_path / "site-1/keys/site.pub").read_bytes())
+    os.utime(path, ns=(old.st_atime_ns, old.st_mtime_ns))
+    assert _verdict(guests, tmp_path / "site-1") == "welcome"
+    assert _verdict(guests, tmp_path / "site-2") == "key"
+
+
+def test_a_strange_file_keeps_no_key_welcome_that_is_gone(
+    coordinator, tmp_path, caplog
+):
+    guests = EnrolledGuests(coordinator)
+    strange = coordinator / "enrolled/notes.pub"
+    strange.write_text("no key")
+    retire(coordinator, 1)
+    assert _verdict(guests, tmp_path / "site-1") == "key"
+    assert _verdict(guests, tmp_path / "site-0") == "welcome"
+    (said,) = caplog.messages  # and not with every request
+    assert "FS5030" in said and "notes.pub" in said
+    replaced = new_site_key(tmp_path / "site-2").read_bytes()
+    (coordinator / "enrolled/site-0.pub").write_bytes(replaced)
+    assert _verdict(guests, tmp_path / "site-0") == "key"
+    assert _verdict(guests, tmp_path / "site-2") == "key"
+    strange.unlink()
+    assert _verdict(guests, tmp_path / "site-2") == "welcome"
+
+
+def test_a_key_that_was_only_touched_stays_welcome_beside_a_strange_file(
+    coordinator, tmp_path
+):
+    guests = EnrolledGuests(coordinator)
+    (coordinator / "enrolled/notes.pub").symlink_to(tmp_path / "nowhere")
+    (coordinator / "enrolled/site-0.pub").touch()
+    assert _verdict(guests, tmp_path / "site-0") == "welcome"
 
 
 def test_who_was_retired_is_let_in_again_with_its_key(coordinator, tmp_path):
