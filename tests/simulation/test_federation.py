@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -19,6 +21,15 @@ def test_a_client_that_is_left_out_is_gone_and_the_others_keep_their_ids(
     assert [client.id for client in rest.clients] == [0, 1, 3]
     assert rest.test is whole.test and rest.oracle is whole.oracle
     assert len(whole.clients) == 4, "the whole one is as it was"
+
+
+def test_who_is_left_out_takes_along_what_it_held_out(simulation: Simulation) -> None:
+    """Alarms and guard judge a model by these labels, which it shall do without."""
+    test = simulation.federation.test
+    whole = replace(simulation.federation, held_out={0: test, 1: test})
+    assert set(whole.without(0).held_out) == {1}
+    assert set(whole.without(2).held_out) == {0, 1}
+    assert set(whole.held_out) == {0, 1}
 
 
 def test_nobody_can_be_left_out_who_is_not_there(simulation: Simulation) -> None:

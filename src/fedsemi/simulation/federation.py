@@ -27,10 +27,14 @@ class Federation:
     """Labeled images that clients do not learn from, by client id."""
 
     def without(self, client: int) -> Federation:
-        """Leave one client out; the others keep their ids."""
+        """Leave one client out, with what it held out; the others keep their ids."""
         if client not in {c.id for c in self.clients}:
             raise DataError(f"there is no client {client} to leave out", code="FS3013")
-        return replace(self, clients=tuple(c for c in self.clients if c.id != client))
+        return replace(
+            self,
+            clients=tuple(c for c in self.clients if c.id != client),
+            held_out={id: kept for id, kept in self.held_out.items() if id != client},
+        )
 
 
 def make_federation(
