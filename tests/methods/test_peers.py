@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from fedsemi.methods.peers import nearest, noise_picture, said_of
@@ -21,10 +22,10 @@ def test_a_model_says_probabilities_and_another_says_others(tiny_setup):
         said_of(tiny_setup, tiny_setup.model.build(seed).state_dict(), picture)
         for seed in (0, 1)
     ]
-    assert [float(each.sum()) for each in said] == [1.0, 1.0] or all(
-        abs(float(each.sum()) - 1) < 1e-6 for each in said
-    )
-    assert said[0].shape == (3,) and not torch.equal(*said)
+    for each in said:
+        assert each.shape == (3,) and (each > 0).all()
+        assert float(each.sum()) == pytest.approx(1, abs=1e-6)
+    assert not torch.equal(*said)
 
 
 def test_who_left_is_nobodys_peer_and_a_newcomer_has_none():

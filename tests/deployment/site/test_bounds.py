@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -106,14 +106,33 @@ def test_many_stages_of_few_rounds_are_counted_together():
     assert "the number of stages = 21" in outside(plan(stages=many), client(256))[0]
 
 
-_odd = st.one_of(
-    st.integers(), st.integers(10**300, 10**310), st.floats(), st.text(), st.booleans()
+_MOST = {
+    "width": BOUNDS.number,
+    "num_classes": BOUNDS.number,
+    "image_size": BOUNDS.side,
+    "size": BOUNDS.side,
+    "mean": BOUNDS.magnitude,
+}
+_any = st.one_of(
+    st.integers(-1, BOUNDS.number + 1),
+    st.integers(),
+    st.integers(10**300, 10**310),
+    st.floats(),
+    st.text(),
+    st.booleans(),
 )
 
 
-@settings(max_examples=60, deadline=None)
-@given(_odd, st.sampled_from(["width", "num_classes", "image_size", "size", "mean"]))
-def test_odd_numbers_in_a_plan_are_refused_and_never_raise(value, name):
+@settings(max_examples=100, deadline=None)
+@given(_any, st.sampled_from(sorted(_MOST)))
+@example(1, "width")
+@example(256, "width")
+@example(BOUNDS.number, "num_classes")
+@example(BOUNDS.number + 1, "num_classes")
+@example(BOUNDS.side, "image_size")
+@example(BOUNDS.side + 1, "size")
+@example(-BOUNDS.magnitude, "mean")
+def test_odd_numbers_in_a_plan_are_refused_and_never_raise_and_others_pass(value, name):
     blueprint = plan()
     # What `read_blueprint` lets through; its dataclasses check little of their types.
     model, views = replace(blueprint.model), replace(blueprint.views)
@@ -122,11 +141,23 @@ def test_odd_numbers_in_a_plan_are_refused_and_never_raise(value, name):
     object.__setattr__(owner, name, odd)
     object.__setattr__(blueprint, "model", model)
     object.__setattr__(blueprint, "views", views)
-    found = outside(blueprint, client(256))
+    # How many weights come of a width is bounded as well, see below.
+    found = [
+        why
+        for why in outside(blueprint, client(256))
+        if not why.startswith("the number of weights")
+    ]
     kinds = (int, float) if name == "mean" else (int,)
     least = -BOUNDS.magnitude if name == "mean" else 1
-    if type(value) not in kinds or not least <= value <= BOUNDS.magnitude:
-        assert found
+    passes = type(value) in kinds and least <= value <= _MOST[name]
+    assert bool(found) is not passes
+
+
+def test_a_width_within_the_bounds_may_make_too_many_weights():
+    wide = replace(plan(), model=replace(plan().model, width=BOUNDS.number))
+    (found,) = outside(wide, client(256))
+    assert found.startswith("the number of weights = ")
+    assert found.endswith(" is not from 1 to 1e+08")
 
 
 def test_a_site_hides_among_as_many_in_a_group_as_in_the_federation():
