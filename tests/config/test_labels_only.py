@@ -26,6 +26,21 @@ def test_labels_alone_have_as_many_rounds_and_the_seed_of_all_stages(
     assert alone.partition == experiment.partition
 
 
+CLEAN = [
+    {"method": "supervised", "rounds": 2, "views": "clean"},
+    {"method": "fedavg-semi", "rounds": 1},
+]
+
+
+def test_labels_are_learned_alone_as_in_the_warm_up(
+    small_config: dict[str, Any],
+) -> None:
+    experiment = make_experiment(small_config | {"stages": CLEAN})
+    (stage,) = labels_only(experiment).stages
+    assert (stage.rounds, stage.settings) == (3, {"views": "clean"})
+    assert begins_with_labels_only(experiment)
+
+
 @pytest.mark.parametrize(
     ("stages", "begins"),
     [
@@ -77,3 +92,28 @@ def test_a_run_of_a_version_that_knew_fewer_settings_is_recognized_too(
     del config["precision"], config["local"]["clip"]
     assert is_labels_only_of(alone, config)
     assert not is_labels_only_of(alone, config | {"unheard_of": 1})
+
+
+def test_labels_learned_with_other_views_than_in_the_warm_up_are_of_another_run(
+    small_config: dict[str, Any],
+) -> None:
+    experiment = make_experiment(small_config | {"stages": CLEAN})
+    config = experiment.model_dump(mode="json")
+    alone = labels_only(experiment).model_dump(mode="json")
+    assert is_labels_only_of(alone, config)
+    strong = [{k: v for k, v in alone["stages"][0].items() if k != "views"}]
+    assert not is_labels_only_of(alone | {"stages": strong}, config)
+
+
+def test_without_a_warm_up_labels_are_learned_by_default_settings(
+    small_config: dict[str, Any],
+) -> None:
+    stages = [{"method": "fedavg-semi", "rounds": 1}]
+    experiment = make_experiment(small_config | {"stages": stages})
+    config = experiment.model_dump(mode="json")
+    alone = labels_only(experiment).model_dump(mode="json")
+    assert is_labels_only_of(alone, config)
+    written = [alone["stages"][0] | {"views": "strong"}]
+    assert is_labels_only_of(alone | {"stages": written}, config)
+    clean = [alone["stages"][0] | {"views": "clean"}]
+    assert not is_labels_only_of(alone | {"stages": clean}, config)

@@ -69,6 +69,12 @@ def test_bounds_train_on_labels_for_as_long_as_the_methods(small_config):
         assert (only["method"], only["rounds"]) == ("supervised", 4)
 
 
+def test_bounds_learn_labels_as_the_warm_up_does(small_config):
+    small_config["stages"][0]["views"] = "clean"
+    made = [stages(small_config, arm)[0] for arm in ("warm-up", "lower", "upper")]
+    assert [stage["views"] for stage in made] == ["clean"] * 3
+
+
 def test_the_warm_up_is_what_comes_before_the_last_stage(small_config):
     (only,) = stages(small_config, "warm-up")
     assert (only["method"], only["rounds"]) == ("supervised", 2)

@@ -71,6 +71,21 @@ def test_the_warm_up_is_not_made_again_and_the_bits_are_the_same(
     assert made == [], "it is there"
 
 
+def test_a_warm_up_of_other_views_is_gone_on_with_as_it_began(
+    small_config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_config["stages"][0]["views"] = "clean"
+    experiment = make_experiment(small_config)
+    run, scratch = tmp_path / "run", tmp_path / "scratch"
+    run_and_record(build(experiment), run, "run", 1, QUIET)
+    run_and_record(build(labels_only(experiment)), scratch, "alone", 1, QUIET)
+    made = count_rounds(monkeypatch)
+    assert result(train(run)) == result(scratch)
+    assert made == [3, 4]
+    config = json.loads((run / "labels-only" / "config.json").read_text())
+    assert [stage["views"] for stage in config["stages"]] == ["clean"]
+
+
 def test_without_the_kept_checkpoint_all_rounds_are_made(
     run: Path, from_scratch: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,16 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from fedsemi.config.experiment import Experiment, Stage
+from fedsemi.config.method_settings import method_settings
 
 METHOD = "supervised"
 
 
 def labels_only(experiment: Experiment) -> Experiment:
-    """Train on the labeled clients alone, for as many rounds and with the same seed."""
+    """Train on the labeled clients alone, for as many rounds and with the same seed.
+
+    Labels are learned as the first stage that learns from them alone does, so that
+    unlabeled clients are all that a comparison with it is about.
+    """
+    supervised = [each for each in experiment.stages if each.method == METHOD]
     stage = Stage(
         method=METHOD,
         rounds=sum(stage.rounds for stage in experiment.stages),
         local=experiment.stages[-1].local,
+        **(supervised[0].settings if supervised else {}),
     )
     return experiment.model_copy(update={"stages": [stage]})
 
@@ -26,11 +33,12 @@ def begins_with_labels_only(experiment: Experiment) -> bool:
     Then the rounds of that stage need not be made twice: they have the same seeds, and
     nothing in them depends on how many are to follow.
     """
-    first, alone = experiment.stages[0], labels_only(experiment)
+    first, (alone,) = experiment.stages[0], labels_only(experiment).stages
     return (
         len(experiment.stages) > 1
         and first.method == METHOD
-        and experiment.local_of(first) == alone.local_of(alone.stages[0])
+        and first.settings == alone.settings
+        and experiment.local_of(first) == experiment.local_of(alone)
     )
 
 
@@ -42,10 +50,21 @@ def is_labels_only_of(alone: Mapping[str, Any], config: Mapping[str, Any]) -> bo
     """
     if not _within({**config, "stages": None}, {**alone, "stages": None}):
         return False
-    rounds = sum(stage["rounds"] for stage in config["stages"])
-    local = config["stages"][-1].get("local", {})
-    wanted = {"method": METHOD, "rounds": rounds, "local": local}
-    return [{"local": {}, **stage} for stage in alone["stages"]] == [wanted]
+    stages = config["stages"]
+    supervised = [each for each in stages if each["method"] == METHOD]
+    wanted = {
+        "method": METHOD,
+        "rounds": sum(stage["rounds"] for stage in stages),
+        "local": stages[-1].get("local", {}),
+        **(_settings(supervised[0]) if supervised else method_settings(METHOD, {})),
+    }
+    return [{"local": {}, **s, **_settings(s)} for s in alone["stages"]] == [wanted]
+
+
+def _settings(stage: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a stage of labels; what is left out is as by default."""
+    own = {key: value for key, value in stage.items() if key not in Stage.model_fields}
+    return method_settings(METHOD, {}) | own
 
 
 def _within(some: Any, more: Any) -> bool:
