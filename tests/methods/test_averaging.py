@@ -1,8 +1,11 @@
-from dataclasses import replace
+import random
+from dataclasses import dataclass, replace
 
 import pytest
 import torch
+from torch import nn
 
+from fedsemi.client.learners import LocalLearner
 from fedsemi.messages import ClientInfo, Update
 from fedsemi.methods.averaging import draw_clients
 from fedsemi.methods.fedavg import FedAvgSemi
@@ -70,6 +73,43 @@ def test_parts_travel_and_are_averaged_but_are_no_part_of_the_model():
     after = state.advanced(state.mixed(updates, shares), updates, shares)
     assert after.weights.keys() == {"x"} and float(after.weights["x"]) == 2.5
     assert after.parts.keys() == {"p"} and float(after.parts["p"]) == 5.0
+
+
+@dataclass(frozen=True)
+class Projecting(LocalLearner):
+    """Has a part that is drawn, and a number that Python draws."""
+
+    name: str = "projecting"
+
+    @property
+    def parts(self):
+        def make(model):
+            projector = nn.Linear(model.head.in_features, 3)
+            projector.register_buffer("drawn", torch.tensor(random.random()))
+            return {"projector": projector}
+
+        return make
+
+    def objective(self, bench, probe=None):
+        raise NotImplementedError
+
+
+def test_random_parts_of_a_learner_depend_on_the_seed_of_the_stage_alone(tiny_setup):
+    method = FedAvgSemi(tiny_setup, learner=Projecting())
+    weights = tiny_setup.model.build(0).state_dict()
+    clients = (ClientInfo(0, 5, 5),)
+
+    def begun(seed):
+        return digest(method.init(weights, clients, seed).parts)
+
+    before = begun(1)
+    torch.rand(3), random.random()
+    assert begun(1) == before != begun(2)
+    torch.manual_seed(7)
+    drawn = torch.rand(1)
+    torch.manual_seed(7)
+    begun(3)
+    assert torch.equal(torch.rand(1), drawn), "nobody else's draws are moved"
 
 
 def test_several_anchors_send_as_many_numbers_as_one(tiny_setup, tiny_clients, play):

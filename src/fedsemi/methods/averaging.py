@@ -68,7 +68,7 @@ class Averaging(Method[ServerState]):
     ) -> ServerState:
         """Begin with these weights."""
         self.check_needs(clients)
-        parts = self.setup.first_parts(weights, self.learner.parts)
+        parts = self.setup.first_parts(weights, self.learner.parts, seed)
         return ServerState(weights, tuple(clients), seed=seed, parts=parts)
 
     def plan(self, state: ServerState) -> Sequence[Task]:

@@ -93,7 +93,7 @@ class FedMatch(OwnLearner[FedMatchState]):
     ) -> FedMatchState:
         """Begin with these weights, in two parts."""
         self.check_needs(clients)
-        parts = self.setup.first_parts(weights, self.parts)
+        parts = self.setup.first_parts(weights, self.parts, seed)
         return FedMatchState(weights, tuple(clients), seed=seed, parts=parts)
 
     def plan(self, state: FedMatchState) -> Sequence[Task]:

@@ -19,7 +19,7 @@ from fedsemi.method import Method
 from fedsemi.models import Classifier
 from fedsemi.objectives.online_head import OnlineHead, pooled
 from fedsemi.objectives.workbench import Parts, Setup, Workbench
-from fedsemi.seeds import Streams, seed_of
+from fedsemi.seeds import Streams
 from fedsemi.settings import NotNegative, Positive, Whole
 from fedsemi.state import ServerState
 from fedsemi.weights import weighted_mean
@@ -53,9 +53,7 @@ class SelfSupervised(Method[ServerState]):
         self, weights: Weights, clients: Sequence[ClientInfo], seed: int = 0
     ) -> ServerState:
         """Begin with these weights and random parts."""
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(seed_of(seed, "parts"))
-            parts = self.setup.first_parts(weights, self.parts)
+        parts = self.setup.first_parts(weights, self.parts, seed)
         return ServerState(weights, tuple(clients), seed=seed, parts=parts)
 
     def learn(

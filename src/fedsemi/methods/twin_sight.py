@@ -19,7 +19,6 @@ from fedsemi.contributions import by_num_images
 from fedsemi.messages import ClientInfo, Task, Update, Weights
 from fedsemi.method import Provenance
 from fedsemi.methods.own_learner import OwnLearner
-from fedsemi.models.outside import seeded
 from fedsemi.objectives.base import Objective, SemiSupervised
 from fedsemi.objectives.labeler import Labeler
 from fedsemi.objectives.pseudo_label import PseudoLabel
@@ -27,7 +26,6 @@ from fedsemi.objectives.selection import Fixed
 from fedsemi.objectives.supervised import Supervised
 from fedsemi.objectives.twins import Twins, twin_of
 from fedsemi.objectives.workbench import Parts, Workbench
-from fedsemi.seeds import seed_of
 from fedsemi.settings import Count, NotNegative, Positive, Share
 from fedsemi.state import ServerState
 
@@ -69,8 +67,7 @@ class TwinSight(OwnLearner[ServerState]):
     ) -> ServerState:
         """Begin with these weights; the twin has the same encoder."""
         self.check_needs(clients)
-        with seeded(seed_of(seed, "parts")):
-            parts = self.setup.first_parts(weights, self.parts)
+        parts = self.setup.first_parts(weights, self.parts, seed)
         return ServerState(weights, tuple(clients), seed=seed, parts=parts)
 
     def objective(self, task: Task, bench: Workbench) -> Objective:

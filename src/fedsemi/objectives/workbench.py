@@ -17,6 +17,7 @@ from fedsemi.data.client import Client
 from fedsemi.data.transfer import sent_to
 from fedsemi.messages import Task, Weights
 from fedsemi.models import Classifier, ModelSpec, Output
+from fedsemi.models.outside import seeded
 from fedsemi.models.precision import Precision
 from fedsemi.noise import shortened, with_noise
 from fedsemi.objectives.cached_views import (
@@ -25,7 +26,7 @@ from fedsemi.objectives.cached_views import (
     FeatureStore,
     store_of,
 )
-from fedsemi.seeds import Streams
+from fedsemi.seeds import Streams, seed_of
 from fedsemi.settings import STRICT, Count, NotNegative, Positive
 from fedsemi.weights import weights_of
 
@@ -142,11 +143,18 @@ class Setup:
         """Name the network's parameters, which batch-norm statistics are not."""
         return frozenset(name for name, _ in self.model.empty().named_parameters())
 
-    def first_parts(self, weights: Weights, parts: Parts | None) -> Weights:
-        """Return the weights with which the parts beside this classifier start."""
+    def first_parts(
+        self, weights: Weights, parts: Parts | None, seed: int = 0
+    ) -> Weights:
+        """Return the weights with which the parts beside this classifier start.
+
+        What is drawn for them depends on the seed alone, whoever made them.
+        """
+        with seeded(seed_of(seed, "parts")):
+            made = parts(self.load(weights)) if parts else {}
         return {
             f"{name}.{key}": value
-            for name, part in (parts(self.load(weights)) if parts else {}).items()
+            for name, part in made.items()
             for key, value in weights_of(part).items()
         }
 
