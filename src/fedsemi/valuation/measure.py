@@ -12,16 +12,19 @@ import torch
 
 from fedsemi.client.findings import Validator
 from fedsemi.engines import InProcess, Workers, local_engine
+from fedsemi.errors import ConfigError
 from fedsemi.messages import Weights
 from fedsemi.method import Method
 from fedsemi.report.ranks import correlations
 from fedsemi.report.run import Run
 from fedsemi.seeds import seed_of
+from fedsemi.server.gate import gate_of
+from fedsemi.server.rounds import run as run_rounds
 from fedsemi.server.running_mean import delivered
 from fedsemi.server.stages import Judge, run_stages
 from fedsemi.simulation.build import Simulation
 from fedsemi.simulation.federation import Federation
-from fedsemi.valuation.coalitions import Coalitions, Scorer, Values
+from fedsemi.valuation.coalitions import Coalitions, Remembering, Scorer, Values
 
 Said = Callable[[str], None]
 
@@ -81,26 +84,37 @@ class Valuer:
         """Run some more rounds and leave clients out of each round's mean."""
         stage = self.simulation.experiment.stages[-1]
         method, seed = self.simulation.method(stage), self._seed("rounds")
+        if not method.sends_model:
+            raise ConfigError(
+                f"the answers of {stage.method} bring no models under masks, so none "
+                "can be left out of a mean; use --measure warm or full",
+                code="FS4503",
+            )
         sums: dict[int, Values] = {}
-        shapley: Values | None = None
+        shapley = list[Worth]()
+        watched, gate = Remembering(method), gate_of(self.simulation, method)
         with self._engine(method, self.simulation.federation) as engine:
-            state = method.init(self.weights, engine.clients(), seed)
-            for number in range(self.rounds):
-                self.say(f"round {number + 1} of {self.rounds}, without each client")
-                updates = engine.run(method.plan(state))
-                some = Coalitions(method, state, updates, self.score)
+            before = method.init(self.weights, engine.clients(), seed)
+            for done in run_rounds(watched, engine, before, self.rounds, gate):
+                number = done.state.round
+                if done.skipped:
+                    raise ConfigError(_SKIPPED.format(number=number), code="FS4504")
+                if watched.moved:
+                    raise ConfigError(f"{stage.method} {_MOVED}", code="FS4503")
+                self.say(f"round {number} of {self.rounds}, without each client")
+                some = Coalitions(method, before, watched.taken(), self.score)
                 for client, gain in some.marginals().items():
                     sums[client] = sums.get(client, 0) + gain / self.rounds
-                if Kind.shapley in kinds and number == self.rounds - 1:
+                if Kind.shapley in kinds and number == self.rounds:
                     self.say(f"{self.permutations} random orders of the clients")
-                    shapley = some.shapley(self.permutations, 1e-3, seed)
-                state = method.aggregate(state, updates)
+                    added = some.shapley(self.permutations, 1e-3, seed)
+                    shapley = _orders(some.clients, added)
+                before = done.state
         about = _MARGINAL.format(rounds=_rounds(self.rounds))
         measures = [Measure("In-run marginal", about, self._intervals(sums))]
-        if shapley is not None:
+        if shapley:
             about = _SHAPLEY.format(orders=self.permutations)
-            values = _orders(sorted(sums), shapley)
-            measures.append(Measure("Shapley value", about, values))
+            measures.append(Measure("Shapley value", about, shapley))
         return measures if Kind.marginal in kinds else measures[1:]
 
     def leave_one_out(self, warm: bool) -> Measure:
@@ -145,10 +159,10 @@ class Valuer:
         stage = self.simulation.experiment.stages[-1]
         method = self.simulation.method(stage)
         with self._engine(method, federation) as engine:
-            state = method.init(self.weights, engine.clients(), self._seed("warm"))
-            for _ in range(self.rounds):
-                state = method.aggregate(state, engine.run(method.plan(state)))
-        return {name: value.clone() for name, value in state.weights.items()}
+            first = method.init(self.weights, engine.clients(), self._seed("warm"))
+            gate = gate_of(self.simulation, method)
+            *_, after = run_rounds(method, engine, first, self.rounds, gate)
+        return {name: value.clone() for name, value in after.state.weights.items()}
 
     def _engine(
         self, method: Method[Any], federation: Federation
@@ -258,6 +272,14 @@ _SHAPLEY = (
 _WARM = (
     "How much worse the model is after {rounds} without the client, "
     f"{_UNIT}; interval: scored images drawn anew."
+)
+_MOVED = (
+    "moves the model several times in a round, and clients learn from what others made "
+    "of it, so no answer can be left out afterwards; use --measure warm or full"
+)
+_SKIPPED = (
+    "round {number} from the saved model on was skipped, as too few answers could be "
+    "used, so none of them is worth anything; use --measure warm or full"
 )
 _FULL = (
     f"How much worse the model is if trained without the client from the start, {_UNIT}"
