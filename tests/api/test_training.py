@@ -124,6 +124,25 @@ def test_a_stopped_run_says_how_to_go_on_and_ends_in_the_same_bits(
     assert resumed.finished and bits(resumed) == bits(whole)
 
 
+def test_a_damaged_checkpoint_is_told_when_a_run_goes_on(
+    arrays: fedsemi.Sites,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("fedsemi.api.training.record_run", stopping(after=3))
+        with pytest.raises(fedsemi.Interrupted):
+            fedsemi.simulate(arrays, **SMALL, out=tmp_path)
+    *_, before, newest = sorted(tmp_path.glob("ckpt-*"))
+    newest.write_bytes(newest.read_bytes()[:-1])
+    capsys.readouterr()
+    assert fedsemi.resume(tmp_path, arrays, workers=1).finished
+    told = " ".join(capsys.readouterr().out.split())
+    assert "FS1102" in told and f"using {before.name} instead" in told
+    assert "FS1001" not in told, "that it goes on was asked for"
+
+
 def test_a_run_on_arrays_goes_on_with_the_same_arrays_only(
     small_run: fedsemi.Run,
 ) -> None:

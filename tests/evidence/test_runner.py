@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from io import StringIO
+from typing import Any
 
 import pytest
+from rich.console import Console
 
 from fedsemi.config.experiment import EvaluationSettings
 from fedsemi.errors import Interrupted, RunInUse
@@ -14,6 +17,7 @@ from fedsemi.evidence.jobs import Job, Plan, job_of
 from fedsemi.evidence.profiles import Profile
 from fedsemi.evidence.records import Record, read_records, write_record
 from fedsemi.evidence.runner import Runner
+from fedsemi.runs.folder import RunFolder
 from fedsemi.simulation.build import build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.weights import digest
@@ -37,6 +41,24 @@ def test_interrupted_work_continues_where_it_stopped(
     assert ran == [plan.jobs[1].key] and not plan.todo
     for key, content in before.items():
         assert (plan.folder / "runs" / f"{key}.json").read_bytes() == content
+
+
+def test_a_checkpoint_that_was_damaged_is_told(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, said = plan.jobs[0], StringIO()
+    runner = Runner(plan, "smoke", 1, Console(file=said, width=200))
+    resume = RunFolder.resume
+
+    def damaged(*given: Any) -> RunFolder:
+        folder = resume(*given)
+        folder.notices.insert(0, "FS1102 'ckpt-2' is damaged — using ckpt-1 instead")
+        return folder
+
+    monkeypatch.setattr(RunFolder, "resume", damaged)
+    runner.run_job(job)
+    assert "FS1102 'ckpt-2' is damaged" in said.getvalue()
+    assert "FS1001" not in said.getvalue()
 
 
 def test_a_shared_warm_up_gives_the_bits_of_running_both_stages(

@@ -30,7 +30,12 @@ from fedsemi.simulation.build import Simulation, build
 from fedsemi.simulation.run import run_simulation
 from fedsemi.text.printable import printable
 from fedsemi.text.screen import tell, warn
-from fedsemi.use.resuming import config_of, refuse_coordinators_run, refuse_flower_run
+from fedsemi.use.resuming import (
+    config_of,
+    refuse_coordinators_run,
+    refuse_flower_run,
+    take_beginning_for_granted,
+)
 from fedsemi.use.session import available_cores, record_run
 
 AnyPath = str | PathLike[str]
@@ -144,7 +149,7 @@ def resume(
     with RunFolder.resume(place, simulation) as found:
         refuse_flower_run(found)
         found.remedy = _remedy(place, experiment)
-        found.notices.clear()
+        take_beginning_for_granted(found)
         _record(found, simulation, workers, progress, checkpoint_every)
     return Run(place)
 

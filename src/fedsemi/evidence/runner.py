@@ -26,6 +26,7 @@ from fedsemi.simulation.run import run_simulation
 from fedsemi.storage import read_weights
 from fedsemi.text.screen import Screen, warn
 from fedsemi.use.progress import duration
+from fedsemi.use.resuming import take_beginning_for_granted
 from fedsemi.use.session import record_run
 
 _PATIENCE = 5.0
@@ -135,7 +136,9 @@ class Runner:
         warn(self.console, [each for each in lines if each not in self._warned])
         self._warned.update(lines)
         with RunFolder.resume(run, simulation) as folder:
-            folder.notices.clear()
+            take_beginning_for_granted(folder)
+            if shown is not self.console:
+                warn(self.console, folder.notices)
             folder.remedy = "the same command goes on from there"
             steps = run_simulation(simulation, self.workers, folder.start)
             title = f"{self._place}{label} seed {seed}"

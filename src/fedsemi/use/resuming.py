@@ -45,3 +45,8 @@ def refuse_flower_run(folder: RunFolder) -> None:
             "it again with --overwrite",
             code="FS4110",
         )
+
+
+def take_beginning_for_granted(folder: RunFolder) -> None:
+    """Leave out where a run begins, for who always goes on; what is wrong stays."""
+    folder.notices = [each for each in folder.notices if not each.startswith("FS1001")]
