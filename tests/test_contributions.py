@@ -179,6 +179,23 @@ def test_permuted_shares_are_the_same_numbers_on_other_clients(
     assert wrong.tolist() != right.tolist()
 
 
+def test_permuted_shares_are_sharpened_as_those_that_they_are_made_of(
+    make_update: Make,
+) -> None:
+    updates = [
+        make_update(0, num_labeled=5),
+        *(unlabeled(make_update, i + 1, [0.1 * (i + 1)]) for i in range(5)),
+    ]
+    plain = permuted(updates, seed=1)
+    right, wrong = (
+        by_diversity(updates, sharpness=2.0),
+        permuted(updates, seed=1, sharpness=2.0),
+    )
+    assert sorted(wrong.tolist()) == pytest.approx(sorted(right.tolist()))
+    assert wrong.argsort().tolist() == plain.argsort().tolist(), "the same order"
+    assert permuted(updates, seed=1, sharpness=1.0).tolist() == plain.tolist()
+
+
 def test_permutation_changes_from_round_to_round(make_update: Make) -> None:
     def shares(round: int) -> list[float]:
         updates = [

@@ -142,12 +142,13 @@ def permuted(
     labeled_share: float = 0.5,
     rule: Rule = "paper",
     seed: int = 0,
+    sharpness: float = 1.0,
 ) -> Tensor:
     """Hand SemiAnAgg's shares to the wrong unlabeled clients, anew in each round.
 
     The control for the spread of the weights: the same numbers, without their meaning.
     """
-    unlabeled = _diversity_shares(updates, rule)
+    unlabeled = sharpened(_diversity_shares(updates, rule), sharpness)
     holders = torch.nonzero(_column(updates, "num_unlabeled")).flatten()
     stream = Streams(seed_of(seed, "permuted", updates[0].round if updates else 0))
     order = torch.randperm(len(holders), generator=stream["order"])

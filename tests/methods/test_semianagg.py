@@ -10,7 +10,7 @@ from fedsemi.client.learners import PseudoLabeling
 from fedsemi.data.client import Client
 from fedsemi.engines import local_engine
 from fedsemi.errors import ProtocolError
-from fedsemi.messages import DIVERSITY, ClientInfo
+from fedsemi.messages import DIVERSITY, ClientInfo, Update
 from fedsemi.methods.fedavg import FedAvgSemi, UniformSemi
 from fedsemi.methods.permuted import PermutedSemi
 from fedsemi.methods.semianagg import SemiAnAgg
@@ -122,3 +122,14 @@ def test_every_selection_trains(
     clients = [make_client(0, 8, 0), make_client(1, 0, 20)]
     state = one_round(SemiAnAgg(tiny_setup, learner), clients)
     assert all(torch.isfinite(value).all() for value in state.weights.values())
+
+
+def test_the_control_sharpens_the_shares_that_it_shuffles(tiny_setup: Setup) -> None:
+    statistics = [{DIVERSITY: torch.full((3,), 0.1 * k)} for k in (1, 2, 4)]
+    updates = [Update(k, 0, {}, 0, 9, 5, each) for k, each in enumerate(statistics)]
+    for sharpness in (0.0, 1.0, 3.0):
+        shares = [
+            method(tiny_setup, sharpness=sharpness).contributions(updates).sort().values
+            for method in (SemiAnAgg, PermutedSemi)
+        ]
+        assert torch.equal(*shares)

@@ -1,4 +1,9 @@
-"""SemiAnAgg's shares handed to the wrong clients: the control for their meaning."""
+"""SemiAnAgg's shares handed to the wrong clients: the control for their meaning.
+
+A round has the same permutation in every run: it is drawn from `permutation_seed` and
+the number of the round in its stage, not from the seed of the run. So a mean over runs
+is not one over permutations.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +30,10 @@ class PermutedSemi(SemiAnAgg):
     )
 
     permutation_seed: int = 0
-    """From which each round's permutation is drawn."""
+    """From which each round's permutation is drawn, whatever the run's seed is."""
 
     def contributions(self, updates: Sequence[Update]) -> Tensor:
         """Return Eq. 4, shuffled."""
         share = self.labeled_share_in(updates)
-        return permuted(updates, share, self.rule, self.permutation_seed)
+        seed, sharpness = self.permutation_seed, self.sharpness
+        return permuted(updates, share, self.rule, seed, sharpness)
