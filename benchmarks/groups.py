@@ -31,7 +31,7 @@ from fedsemi.privacy.fixed_point import from_fixed
 from fedsemi.privacy.steps import to_integers
 from fedsemi.runs.records import GroupRecord
 from fedsemi.seeds import seed_of
-from fedsemi.server.gate import gate_of
+from fedsemi.server.gates import gate_of
 from fedsemi.server.rounds import run
 from fedsemi.simulation.attack_suite import HONEST, attackers_of, warm_up
 from fedsemi.simulation.attacked import AttackedEngine

@@ -33,7 +33,8 @@ from fedsemi.deployment.coordinator.post import SPARE_BYTES, Refusal, read
 from fedsemi.deployment.site.desk import introduction_of
 from fedsemi.errors import FedSemiError
 from fedsemi.messages import ClientInfo, Task, Update
-from fedsemi.server.gate import Gate, gate_of
+from fedsemi.server.gate import Gate
+from fedsemi.server.gates import gate_of
 from fedsemi.state import GateState
 from fedsemi.text.printable import printable
 from fedsemi.weights import digest

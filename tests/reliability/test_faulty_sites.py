@@ -17,7 +17,8 @@ from fedsemi.engines import local_engine
 from fedsemi.engines.in_process import InProcess
 from fedsemi.errors import ProtocolError
 from fedsemi.messages import Answer, ClientInfo, Task, Update
-from fedsemi.server.gate import Check, Gate, gate_of
+from fedsemi.server.gate import Check, Gate
+from fedsemi.server.gates import gate_of
 from fedsemi.server.guard import Guard
 from fedsemi.server.rounds import run
 from fedsemi.simulation.attack_suite import run_suite, table_rows

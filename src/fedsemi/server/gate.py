@@ -14,17 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import groupby
-from typing import Any
 
-from torch import Tensor
-
-from fedsemi.client.findings import held_out_accuracy
-from fedsemi.config.blueprint import Blueprint
 from fedsemi.flat import Flat
 from fedsemi.messages import (
-    DIVERSITY,
     Answer,
     ClientInfo,
     Failure,
@@ -32,7 +25,7 @@ from fedsemi.messages import (
     Update,
     Weights,
 )
-from fedsemi.method import Method, Statistic
+from fedsemi.method import Statistic
 from fedsemi.runs.records import GroupRecord, Notice, Rejection
 from fedsemi.server.guard import Guard
 from fedsemi.server.guard_state import Evidence, Verdict
@@ -209,32 +202,6 @@ class Gate:
         if self.pseudo_labels and learned and silent:
             reason = "no client passed the confidence threshold; labels only"
             yield Notice(None, round, "FS2202", reason)
-
-
-def gate_of(blueprint: Blueprint, method: Method[Any]) -> Gate:
-    """Build the gate that the replies to a method must pass."""
-    evidence = Evidence(
-        _shares_of(method) if DIVERSITY in method.statistics else None,
-        partial(held_out_accuracy, num_classes=blueprint.model.num_classes),
-        blueprint.experiment.alarms,
-    )
-    sees = method.sends_model
-    guard = replace(Guard.of(blueprint.experiment.guard), sees_steps=sees)
-    statistics = dict(method.statistics)
-    if blueprint.experiment.privacy.statistics_noise:
-        # What was zero may be above it now.
-        for name, each in statistics.items():
-            statistics[name] = replace(each, of_pseudo_labels=False)
-    return Gate(guard, statistics, method.pseudo_labels, evidence, sees, method.due)
-
-
-def _shares_of(method: Method[Any]) -> Callable[[Sequence[Update]], Tensor]:
-    def shares(updates: Sequence[Update]) -> Tensor:
-        found = method.contributions(updates)
-        assert found is not None, "what reads diversities makes shares of them"
-        return found
-
-    return shares
 
 
 def _place(update: Update) -> tuple[int, int]:

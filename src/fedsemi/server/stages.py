@@ -24,7 +24,7 @@ from fedsemi.runs.checkpoint import Checkpoint
 from fedsemi.runs.records import ClientRecord, RoundRecord, Step
 from fedsemi.seeds import seed_of
 from fedsemi.server.budget import Course
-from fedsemi.server.gate import gate_of
+from fedsemi.server.gates import gate_of
 from fedsemi.server.members import Scheduled, present
 from fedsemi.server.noised import Noised
 from fedsemi.server.protected import Protected, protected

@@ -18,7 +18,7 @@ from fedsemi.method import Method
 from fedsemi.report.ranks import correlations
 from fedsemi.report.run import Run
 from fedsemi.seeds import seed_of
-from fedsemi.server.gate import gate_of
+from fedsemi.server.gates import gate_of
 from fedsemi.server.rounds import run as run_rounds
 from fedsemi.server.running_mean import delivered
 from fedsemi.server.stages import Judge, run_stages

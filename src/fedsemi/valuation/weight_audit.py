@@ -25,7 +25,7 @@ from fedsemi.messages import Memory, Update, Weights
 from fedsemi.objectives.labeler import pseudo_labels_in
 from fedsemi.objectives.workbench import Setup
 from fedsemi.seeds import seed_of
-from fedsemi.server.gate import gate_of
+from fedsemi.server.gates import gate_of
 from fedsemi.server.rounds import run
 from fedsemi.simulation.build import Simulation
 from fedsemi.valuation.update_space import Place, mean_of, place_of

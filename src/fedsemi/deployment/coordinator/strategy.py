@@ -38,7 +38,7 @@ from fedsemi.errors import ConfigError, ProtocolError
 from fedsemi.messages import Answer, Failure, Task, Update
 from fedsemi.runs.records import Notice
 from fedsemi.seeds import seed_of
-from fedsemi.server.gate import gate_of
+from fedsemi.server.gates import gate_of
 from fedsemi.server.members import with_members
 from fedsemi.server.rounds import Round, one_round
 from fedsemi.weights import num_bytes
