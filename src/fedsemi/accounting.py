@@ -67,15 +67,6 @@ def epsilon(costs: float, delta: float) -> float:
     return high
 
 
-def delta_of(epsilon: float, costs: float) -> float:
-    """Return δ at ε of releases with these costs in sum.
-
-    >>> round(delta_of(4.377178, 1.0), 8)
-    1e-05
-    """
-    return float(_deltas(costs)(epsilon))
-
-
 def check_accountant() -> None:
     """Refuse noise where nothing can account for it."""
     _privacy_loss()

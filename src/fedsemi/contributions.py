@@ -19,7 +19,6 @@ from fedsemi.messages import CLASS_COUNT, DIVERSITY, Update
 from fedsemi.seeds import Streams, seed_of
 from fedsemi.weights import distance, weighted_mean
 
-Contributions = Callable[[Sequence[Update]], Tensor]
 Rule = Literal["paper", "released", "presence"]
 
 

@@ -6,8 +6,10 @@ labels) stays where the client is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from torch import Tensor
 
@@ -145,3 +147,8 @@ class Failure:
 
 
 Answer = Update | Failure
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether what stands for a number in an answer is one, and finite."""
+    return isinstance(value, int | float) and math.isfinite(value)

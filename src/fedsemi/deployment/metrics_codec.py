@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -11,7 +10,7 @@ from flwr.app import MetricRecord
 
 from fedsemi.client.wire import Declared
 from fedsemi.errors import ProtocolError
-from fedsemi.messages import Findings
+from fedsemi.messages import Findings, is_number
 
 
 def encode_metrics(metrics: Mapping[str, float]) -> MetricRecord:
@@ -29,7 +28,7 @@ def decode_metrics(record: Any, declared: Declared | None) -> dict[str, float]:
                 f"the metric '{name}' is not one that the method declares",
                 code="FS2120",
             )
-        if not _is_number(number):
+        if not is_number(number):
             raise ProtocolError(f"the metric '{name}' is no number", code="FS2101")
     return {name: float(n) for name, n in record.items()}  # type: ignore[arg-type]
 
@@ -57,7 +56,7 @@ def decode_findings(record: Any, declared: Declared | None) -> Findings | None:
 
 
 def _numbers(name: str, found: Any, declared: Declared | None) -> tuple[float, ...]:
-    if not isinstance(found, list) or not all(map(_is_number, found)):
+    if not isinstance(found, list) or not all(map(is_number, found)):
         raise ProtocolError(f"the findings '{name}' are no numbers", code="FS2101")
     if declared is not None and len(found) != declared.findings[name]:
         raise ProtocolError(
@@ -66,7 +65,3 @@ def _numbers(name: str, found: Any, declared: Declared | None) -> tuple[float, .
             code="FS2120",
         )
     return tuple(map(float, found))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)

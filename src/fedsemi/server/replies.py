@@ -17,7 +17,7 @@ from torch import Tensor
 
 from fedsemi.errors import FedSemiError
 from fedsemi.flat import Flat, Layout, Part
-from fedsemi.messages import ClientInfo, Findings, Task, Update
+from fedsemi.messages import ClientInfo, Findings, Task, Update, is_number
 from fedsemi.method import Statistic
 from fedsemi.text.printable import printable
 
@@ -273,7 +273,7 @@ def _finite_metrics(metrics: Mapping[str, float]) -> dict[str, float]:
     return {
         name: float(value)
         for name, value in metrics.items()
-        if isinstance(name, str) and _is_finite(value)
+        if isinstance(name, str) and is_number(value)
     }
 
 
@@ -282,8 +282,4 @@ def _finite_findings(findings: Findings | None) -> Findings | None:
     if not isinstance(findings, Findings):
         return None
     numbers = [n for several in findings.by_name().values() for n in several]
-    return findings if all(map(_is_finite, numbers)) else None
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+    return findings if all(map(is_number, numbers)) else None
