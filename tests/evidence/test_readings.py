@@ -69,9 +69,17 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
     ),
     (
         README,
-        "on SVHN, trained from scratch, it is open",
+        "**With partitions drawn by the paper's rule they make none worth having**: "
+        "not on SVHN, trained from scratch (20 seeds)",
         "q1",
-        {"SemiAnAgg − uniform, SVHN": (OPEN, OPEN)},
+        {"SemiAnAgg − uniform, SVHN": (NOTHING, NOTHING)},
+    ),
+    (
+        RESULTS,
+        "On SVHN, trained from scratch, SemiAnAgg and equal shares are the same within "
+        "half a point as well, with 20 seeds (Q1).",
+        "q1",
+        {"SemiAnAgg − uniform, SVHN": (NOTHING, NOTHING)},
     ),
     (
         RESULTS,
@@ -259,7 +267,7 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
         "**Diversity is not seen to add anything to class presence** where weights "
         "matter",
         "q2",
-        {"SemiAnAgg − presence, MNIST": (NOTHING, NOTHING)},
+        {"SemiAnAgg − presence, MNIST": (OPEN, NOTHING)},
     ),
     (
         RESULTS,
@@ -413,11 +421,14 @@ def test_what_is_not_recommended_is_not(page: str, words: str, question: str) ->
 
 
 def test_eq_4_beats_equal_shares_only_where_few_sites_hold_a_class() -> None:
-    said = "is shown to beat equal shares only where few sites hold a class; on SVHN"
-    assert said_on(RESULTS, f"{said} it is open")
+    assert said_on(
+        RESULTS,
+        "is shown to beat equal shares only where few sites hold a class; where sites "
+        "are drawn by the paper's rule the two are the same within half a point",
+    )
     places = [answer_of(name, evidence()) for name in PLACES]
     told = [part for each in places if each is not None for part in each.parts]
-    assert len(told) == len(PLACES) and YES not in {part.word for part in told}
+    assert len(told) == len(PLACES) and {part.word for part in told} == {NO}
     few = answer_of("q3", evidence())
     assert few is not None
     assert [part.word for part in few.parts[:3]] == [YES, YES, NO]
@@ -425,8 +436,7 @@ def test_eq_4_beats_equal_shares_only_where_few_sites_hold_a_class() -> None:
 
 def test_on_the_encoder_all_weights_are_the_same_within_half_a_point() -> None:
     assert said_on(
-        README,
-        "none worth having on a frozen encoder (ISIC-18, CIFAR-100 and its long tail)",
+        README, "and not on a frozen encoder (ISIC-18, CIFAR-100 and its long tail)."
     )
     assert said_on(
         RESULTS,
@@ -638,13 +648,13 @@ def test_contributions_point_to_the_lonely_site_and_no_further() -> None:
 def test_one_run_of_equal_shares_on_svhn_decides_where_it_is_said_to() -> None:
     assert said_on(
         RESULTS,
-        "On SVHN equal shares with seed 2 end almost two points below SemiAnAgg, where "
-        "no other seed has a point between them",
+        "On SVHN equal shares with seed 2 end almost two points below SemiAnAgg, the "
+        "largest difference of all seeds",
     )
     equal = setting("svhn", "uniform")
     test = evidence().paired(setting("svhn", "semianagg"), equal, "accuracy")
     assert test is not None and 1.7 < test.each[2] < 2
-    assert all(abs(each) < 1 for seed, each in test.each.items() if seed != 2)
+    assert max(test.each, key=lambda seed: abs(test.each[seed])) == 2
     assert said_on(
         RESULTS,
         "without it balanced softmax would be below cross entropy there (Q10), and a "
