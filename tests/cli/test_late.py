@@ -5,6 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+from typer.testing import CliRunner
+
+from fedsemi.cli import app
+
 
 def _python(code: str) -> str:
     found = subprocess.run(
@@ -35,3 +40,15 @@ def test_a_slip_in_the_name_of_a_command_is_answered_with_the_nearest() -> None:
     )
     assert found.returncode == 64
     assert "No such command 'rnu'" in found.stderr and "'run'" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["check"], "Folders, one a site, or one config."),
+        (["site", "policy"], "The site's folder."),
+    ],
+)
+def test_help_says_what_arguments_are(command: list[str], words: str) -> None:
+    shown = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "100"})
+    assert words in shown.output

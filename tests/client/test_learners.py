@@ -57,6 +57,8 @@ def test_a_name_chooses_the_learner() -> None:
         ({"name": "mean-teacher", "selection": "x"}, "unknown key"),
         ({"cutof": 0.9}, "'stages.0.learner.cutof' (did you mean 'cutoff'?)"),
         ({"cutoff": 3}, "'stages.0.learner.cutoff' is 3"),
+        ("mean-teacher", "learner is 'mean-teacher', and must be a table"),
+        (3, "learner is 3, and must be a table"),
     ],
 )
 def test_a_slip_in_a_learner_is_explained(learner: Any, message: str) -> None:

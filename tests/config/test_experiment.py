@@ -76,6 +76,8 @@ def test_overrides_reach_every_level(path: Path, override: str, value: Any) -> N
         ("local.batch_size=1", "greater than or equal to 2"),
         ('local.epochs="two"', "valid integer"),
         ("seed=true", "valid integer"),
+        ("seed=-1", "'seed' is -1: .*greater than or equal to 0"),
+        ("partition.seed=-1", "'partition.seed' is -1: .*greater than or equal to 0"),
     ],
 )
 def test_a_mistake_gets_one_line_with_its_place(

@@ -109,9 +109,9 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
     ),
     (
         README,
-        "with one such site of nine SemiAnAgg beats labels alone, from the same "
-        "warm-up, by the last tests, and loses to them by the running mean (Q8; asked "
-        "afterwards)",
+        "on MNIST, where one of nine sites alone holds half of the digits, SemiAnAgg "
+        "beats labels alone, from the same warm-up, by the last tests, and loses to "
+        "them by the running mean (Q8; asked afterwards)",
         "q8",
         {f"{WEIGHED}, MNIST": (ABOVE, BELOW)},
     ),
@@ -252,7 +252,7 @@ CLAIMS: list[tuple[str, str, str, dict[str, tuple[str, str]]]] = [
     ),
     (
         README,
-        "With one such site of nine equal shares and balanced softmax on pseudo-labels "
+        "With that one site equal shares and balanced softmax on pseudo-labels "
         "beat SemiAnAgg with cross entropy (asked afterwards); once both learn with "
         "balanced softmax, SemiAnAgg's shares bring too little to matter, by the "
         "running mean (Q10).",

@@ -6,16 +6,31 @@ for help or makes a typing slip.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import click
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.main import get_command
+from typer.models import ArgumentInfo
+from typer.utils import get_params_from_function
 
 from fedsemi.cli.commands import PANELS, Entry
 from fedsemi.text.early_stop import listen_as_usual
+
+
+def _explain(command: click.Command, function: Callable[..., Any]) -> None:
+    """Give arguments the help that they were declared with.
+
+    click from 8.5 on takes away what typer has set by then.
+    """
+    declared = get_params_from_function(function)
+    for param in command.params:
+        about = declared[param.name].default if param.name in declared else None
+        if isinstance(param, TyperArgument) and isinstance(about, ArgumentInfo):
+            param.help = about.help
 
 
 class Late(TyperCommand):
@@ -40,7 +55,12 @@ class Late(TyperCommand):
             for part in self.entry.parts:
                 app.command(part.name)(part.function)
         listen_as_usual()
-        return get_command(app)
+        command = get_command(app)
+        _explain(command, self.entry.function)
+        if isinstance(command, click.Group):
+            for part in self.entry.parts:
+                _explain(command.commands[part.name], part.function)
+        return command
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any

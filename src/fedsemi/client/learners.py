@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Tag, with_config
 from torch import Tensor
 
+from fedsemi.errors import ConfigError
 from fedsemi.objectives.acr import TwoHeadPseudoLabel
 from fedsemi.objectives.base import Objective, SemiSupervised, View
 from fedsemi.objectives.labeler import Labeler, Probe
@@ -176,6 +177,13 @@ def _name(learner: Any) -> str:
     """Tell which learner is meant; a table without a name means pseudo-labels."""
     if isinstance(learner, dict):
         return str(learner.get("name", "pseudo-label"))
+    if not isinstance(getattr(learner, "name", None), str):
+        raise ConfigError(
+            f"learner is {learner!r}, and must be a table: "
+            '{ name = "mean-teacher" }, or { selection = "flexmatch" } for another '
+            "choice of pseudo-labels; `fedsemi settings learner` has all",
+            code="FS4102",
+        )
     return str(learner.name)
 
 

@@ -78,7 +78,7 @@ class PartitionSettings(_Settings):
     """Instead of labeled clients: this part of every client's data has labels."""
     min_size: Whole = 10
     """Draw again until every client has this many images."""
-    seed: int | None = None
+    seed: Whole | None = None
     """Of the draw; the run's own seed if left out."""
     sha256: str | None = None
     """Refuse to run on any other partition."""
@@ -145,7 +145,7 @@ class Stage(BaseModel):
 class Experiment(_Settings):
     """A whole experiment: data, clients, network and a list of stages."""
 
-    seed: int = 1
+    seed: Whole = 1
     """Everything random in the run derives from it."""
     data: DataSettings
     setting: CardSettings = Field(default_factory=CardSettings)
