@@ -49,6 +49,14 @@ def test_missing_config_names_the_one_beside_it_and_the_shipped_one(
         load_config(Path("xyz.toml"))
 
 
+def test_the_place_of_a_config_in_a_checkout_leads_to_the_shipped_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="the shipped 'cpu/svhn'"):
+        load_config(Path("configs/cpu/svhn.toml"))
+
+
 def test_a_folder_of_the_same_name_hides_no_shipped_config(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,7 +74,7 @@ def test_windows_lines_and_byte_order_mark_are_read(tmp_path: Path) -> None:
 
 
 def test_missing_config_and_folder_are_one_line(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.toml", tmp_path):
+    for path in (tmp_path / "none.toml", tmp_path, Path(".")):
         with pytest.raises(ConfigError, match="FS4001"):
             read_config_file(path)
 

@@ -93,6 +93,14 @@ def test_leak_mixed_modes_and_uncovered_classes_are_found(tmp_path: Path) -> Non
     assert "FS3303 no site has a labeled image of 'dog' to learn from" in notes
 
 
+def test_a_test_folder_without_labels_stops_and_is_told_once(tmp_path: Path) -> None:
+    a = make_site(tmp_path / "a", {"cat": 5, "dog": 5})
+    test = make_site(tmp_path / "t", {"": 3}, start=70)
+    report = check(wish(a, test=str(test)), 8)
+    assert texts(report, True) == ["FS3303 there is no labeled image to test on"]
+    assert not any("is tested on" in text for text in texts(report, False))
+
+
 def test_one_picture_under_two_classes_is_a_contradiction(tmp_path: Path) -> None:
     a = make_site(tmp_path / "a", {"cat": 5, "dog": 5})
     b = make_site(tmp_path / "b", {"": 2}, start=50)

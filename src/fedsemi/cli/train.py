@@ -164,7 +164,7 @@ def run(
     source = config or (resume and config_of(resume))
     if source is None:
         raise ConfigError("give a config, or a run with --resume DIR", code="FS4107")
-    title = (resume if resume and config is None else source.with_suffix("")).name
+    title = resume.name if resume and config is None else source.stem
     out = _folder_of(source, out, resume, fork)
     console = Screen()
     if mlflow:

@@ -55,7 +55,7 @@ def read_config_file(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ConfigError(f"cannot read '{path}': {error}", code="FS4001") from None
     except ValueError as error:  # also a number or a date that cannot be
-        kind = path.suffix.removeprefix(".").upper() or "TOML"
+        kind = "JSON" if path.suffix == ".json" else "TOML"
         reason = str(error).replace("\n", " ")[:300]
         raise ConfigError(f"'{path}' is not {kind}: {reason}", code="FS4103") from None
     except RecursionError:  # of TOML
@@ -91,7 +91,10 @@ def _meant(path: Path) -> str:
     names = []
     if near := most_alike(path.stem, beside):
         names.append(f"'{beside[near]}'")
-    if near := most_alike(path.with_suffix("").as_posix(), shipped, 0.7):
+    wanted = path.with_suffix("") if path.name else path  # "." has no ending
+    # As a checkout has them in `configs`.
+    wanted_name = wanted.as_posix().removeprefix("configs/")
+    if near := most_alike(wanted_name, shipped, 0.7):
         names.append(f"the shipped '{near}'")
     return f" (did you mean {' or '.join(names)}?)" if names else ""
 

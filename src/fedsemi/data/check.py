@@ -244,6 +244,7 @@ def _coverage(
         labels = site.labels.numpy()
         learned.append(labels[~out & (labels != UNKNOWN)])
         tested.update(labels[out].tolist())
+    del tested[UNKNOWN]
     gaps = label_gaps(learned, settings.classes)
     findings = []
     for label, name in enumerate(settings.classes):
@@ -251,7 +252,7 @@ def _coverage(
             text = f"FS3303 no site has a labeled image of '{name}' to learn from"
             remedy = "label some, or take the class out of sites.classes"
             findings.append(Finding(False, text, remedy))
-        elif not tested[label]:
+        elif tested.total() and not tested[label]:
             text = f"FS3303 no image of '{name}' is tested on"
             findings.append(Finding(False, text, "label more of them"))
     for name, count in gaps.few:
@@ -260,4 +261,7 @@ def _coverage(
     if not any(map(len, learned)):
         text = "FS3303 no site has labels"
         findings.append(Finding(True, text, "one site must have some"))
+    elif not tested.total():
+        text = "FS3303 there is no labeled image to test on"
+        findings.append(Finding(True, text, "label some of them"))
     return findings
