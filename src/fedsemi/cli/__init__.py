@@ -92,7 +92,25 @@ def _named(error: Exception) -> FedSemiError:
         return Interrupted("stopped", code="FS1002")
     if lacks_memory(error):
         return OutOfMemory("there is no memory left; use fewer or smaller images")
+    if isinstance(error, ModuleNotFoundError) and _of_flower(error.name or ""):
+        return _without_flower()
     return FedSemiError(
         f"a bug: {type(error).__name__}: {error}; run `fedsemi --debug …` again and "
         "report what it shows"
     )
+
+
+def _of_flower(module: str) -> bool:
+    """Say whether a module comes with Flower alone."""
+    return module.split(".")[0] in ("flwr", "starlette", "uvicorn")
+
+
+def _without_flower() -> FedSemiError:
+    """Say whether Flower is missing, or is another one."""
+    from fedsemi.deployment.flower_names import check_flower, missing_flower
+
+    try:
+        check_flower()
+    except FedSemiError as found:
+        return found
+    return missing_flower()

@@ -185,10 +185,7 @@ def check_flower() -> None:
     try:
         installed = version("flwr")
     except PackageNotFoundError:
-        raise ConfigError(
-            "this needs Flower; install it with: pip install 'fedsemi[flower]'",
-            code="FS5004",
-        ) from None
+        raise missing_flower() from None
     if installed in TRIED:
         return
     if different := list(changed()):
@@ -199,6 +196,14 @@ def check_flower() -> None:
             "install 'fedsemi[flower]', or train without it: fedsemi run",
             code="FS5040",
         )
+
+
+def missing_flower() -> ConfigError:
+    """Name the extra that Flower comes with."""
+    return ConfigError(
+        "this needs Flower; install it with: pip install 'fedsemi[flower]'",
+        code="FS5004",
+    )
 
 
 def _found(there: object, path: str) -> object:

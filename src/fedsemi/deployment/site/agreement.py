@@ -15,12 +15,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fedsemi.config.blueprint import Blueprint
 from fedsemi.config.plugged import plugins_of
 from fedsemi.data.site import Site
-from fedsemi.deployment.codec import Order
 from fedsemi.deployment.site.ledger import Ledger
 from fedsemi.deployment.site.policy import Policy, Refused, read_policy
 from fedsemi.deployment.site.terms import described, terms_of
@@ -33,6 +32,9 @@ from fedsemi.seeds import seed_of
 from fedsemi.storage import append, locked, make_folder, remove, write_whole
 from fedsemi.text.json_text import parsed_object
 from fedsemi.weights import framed_digest
+
+if TYPE_CHECKING:  # agreements are made where Flower is not installed, too
+    from fedsemi.deployment.codec import Order
 
 AGREED = "agreed.json"
 _ASKED = "asked.txt"
