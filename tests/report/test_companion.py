@@ -70,6 +70,10 @@ def test_the_two_last_models_are_compared_image_by_image(both: Path) -> None:
     assert (found.ours, found.alone) == (pytest.approx(ours), pytest.approx(alone))
     assert found.low is not None and found.high is not None
     assert found.low < found.ours - found.alone < found.high
+    tests = [read_run(each).last_tests() for each in (both, both / FOLDER)]
+    count = min(map(len, tests))
+    ours, alone = (sum(t.accuracy for t in some[-count:]) for some in tests)
+    assert found.usual == pytest.approx(100 * (ours - alone) / count)
     assert "test images, last round; other seeds and rounds may" in found.over
 
 

@@ -44,6 +44,16 @@ def test_help_in_accuracy_that_rare_classes_pay_for_is_said() -> None:
     )
 
 
+def test_a_last_round_that_is_not_like_those_before_says_so() -> None:
+    lucky = Difference(92.2, 81.9, 7.1, 13.4, "360 test images", usual=5.5)
+    assert helped(Case(lucky)).endswith(
+        "over 360 test images). But it is +5.5 points on average over the last tests: "
+        "rounds swing, so compare over seeds before you believe a single one."
+    )
+    usual = Difference(92.2, 81.9, 7.1, 13.4, "360 test images", usual=7.2)
+    assert "rounds swing" not in helped(Case(usual))
+
+
 @pytest.mark.parametrize("balanced", [3.9, 0.0, -0.9])
 def test_balanced_accuracy_that_moves_along_or_hardly_is_not_mentioned(
     balanced: float,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from fedsemi.config.labels_only import METHOD, is_labels_only_of
@@ -122,7 +123,15 @@ def _difference(run: Run, alone: Run) -> Difference:
     low, high = paired_interval(ours, other)
     over = f"{len(ours):,} test images, last round; other seeds and rounds may differ"
     means = 100 * float(ours.mean()), 100 * float(other.mean())
-    return Difference(*means, 100 * low, 100 * high, over, balanced)
+    usual = _usual(run, alone)
+    return Difference(*means, 100 * low, 100 * high, over, balanced, usual)
+
+
+def _usual(run: Run, alone: Run) -> float:
+    """Average over as many last tests of both, for stages may be of any length."""
+    count = min(len(run.last_tests()), len(alone.last_tests()))
+    means = [fmean(t.accuracy for t in r.last_tests()[-count:]) for r in (run, alone)]
+    return 100 * (means[0] - means[1])
 
 
 def _belongs(alone: Run, run: Run) -> bool:

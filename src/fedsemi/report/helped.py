@@ -22,6 +22,8 @@ class Difference:
     """What the interval is over; without one, why there is none."""
     balanced: float = 0.0
     """Ours − alone in balanced accuracy, in points; 0 if it is not known."""
+    usual: float | None = None
+    """Ours − alone on average over the last tests, in points; None if not known."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,18 @@ def helped(case: Case) -> str:
         verdict = f"The {who} hurt"
     else:
         verdict = f"It is undecided whether the {who} helped"
-    return f"{verdict}: {numbers} ({by}, {sure}).{_rare_classes(found)}"
+    return f"{verdict}: {numbers} ({by}, {sure}).{_swing(found)}{_rare_classes(found)}"
+
+
+def _swing(found: Difference) -> str:
+    """Warn where the last round is not like those before it."""
+    low, usual, high = found.low, found.usual, found.high
+    if low is None or usual is None or high is None or low <= usual <= high:
+        return ""
+    return (
+        f" But it is {usual:+.1f} points on average over the last tests: rounds swing, "
+        "so compare over seeds before you believe a single one."
+    )
 
 
 def _rare_classes(found: Difference) -> str:
