@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fedsemi.evidence.stats import Interval, Paired
+from fedsemi.evidence.stats import Interval
 
 
-def points(test: Paired, seeds: str = "") -> str:
+def points(test: Interval, seeds: str = "") -> str:
     """Write a difference with its interval and number of seeds."""
     inside = [f"95 % interval {interval(test)}"] if test.low is not None else []
     inside += [seeds] if seeds else []

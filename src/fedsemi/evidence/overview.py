@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fedsemi.evidence.answer import Answer
@@ -62,9 +62,8 @@ def overview(answers: Iterable[Answer]) -> list[Line]:
     ]
 
 
-def as_markdown(lines: Iterable[Line]) -> str:
+def as_markdown(lines: Sequence[Line]) -> str:
     """Write the overview as a table, and what its numbers are."""
-    lines = list(lines)
     rows = [
         (
             f"{line.name}: {line.question}",
@@ -76,9 +75,8 @@ def as_markdown(lines: Iterable[Line]) -> str:
     return f"{markdown_table(('question', 'answer'), rows)}\n\n{note}"
 
 
-def at_a_glance(lines: Iterable[Line]) -> str:
+def at_a_glance(lines: Sequence[Line]) -> str:
     """Write where it is yes, no and open with means alone, for a first look."""
-    lines = list(lines)
     words = YES, NO, OPEN
     rows = []
     for line in lines:

@@ -70,12 +70,13 @@ class Evidence:
         return not settings or any(self.found(setting) for setting in settings)
 
     def scores(
-        self, setting: Setting, metric: str, source: str = "result"
+        self, setting: Setting, metric: str, source: str = "result", most: int = 0
     ) -> dict[int, float]:
-        """Return the scores of a setting by seed, in percent."""
+        """Return the scores of a setting by seed, in percent; of `most` seeds at most."""
         every = {
             seed: score(record, metric, source)
             for seed, record in self.found(setting).items()
+            if not most or seed <= most
         }
         return {seed: value for seed, value in every.items() if value is not None}
 
@@ -98,8 +99,7 @@ class Evidence:
     ) -> dict[int, float]:
         """Return the scores of a setting by seed that a table has, in percent."""
         most = self._seeds_of(artifact, setting.dataset)
-        every = self.scores(setting, metric, source)
-        return {seed: value for seed, value in every.items() if seed <= most}
+        return self.scores(setting, metric, source, most)
 
     def _seeds_of(self, artifact: Artifact, dataset: str) -> int:
         beside = (each for each in artifact.settings if each.dataset == dataset)
@@ -149,9 +149,8 @@ class Evidence:
         """
         asked = ours, other, metric, most
         if asked not in self._tests:
-            a, b = self.scores(ours, metric), self.scores(other, metric)
-            shared = sorted(a.keys() & b.keys())
-            both = [seed for seed in shared if not most or seed <= most]
+            a, b = (self.scores(each, metric, most=most) for each in (ours, other))
+            both = sorted(a.keys() & b.keys())
             pairs = [a[seed] for seed in both], [b[seed] for seed in both]
             self._tests[asked] = paired(*pairs, seeds=both) if both else None
         return self._tests[asked]

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fedsemi.evidence.benchmark import Benchmark, title_of
-from fedsemi.evidence.catalogue import Setting
 from fedsemi.evidence.layout import BOUNDS
 from fedsemi.evidence.ranking import Ranking, ranking
 from fedsemi.evidence.records import Record
@@ -61,7 +60,7 @@ def standing(benchmark: Benchmark, evidence: Evidence) -> Standing:
     """Put the records of a benchmark together."""
     planned = evidence.planned(benchmark.settings)
     scores = {
-        arm: _scores(evidence, benchmark.setting(arm), MAIN, planned)
+        arm: evidence.scores(benchmark.setting(arm), MAIN, most=planned)
         for arm in benchmark.methods
     }
     ran = {title_of(arm): found for arm, found in scores.items() if found}
@@ -97,8 +96,8 @@ def _row(
         title_of(arm),
         arm in BOUNDS,
         benchmark.made_for(arm),
-        _spread(_scores(evidence, setting, MAIN, planned)),
-        _spread(_scores(evidence, setting, SECOND, planned)),
+        _spread(evidence.scores(setting, MAIN, most=planned)),
+        _spread(evidence.scores(setting, SECOND, most=planned)),
         against,
         rank,
         min(seconds, default=None),
@@ -112,13 +111,6 @@ def _order(row: Row, most: int) -> tuple[bool, bool, float]:
     if row.accuracy is None:
         return not row.bound, True, 1.0
     return not row.bound, row.accuracy.n < most, -row.accuracy.mean
-
-
-def _scores(
-    evidence: Evidence, setting: Setting, metric: str, planned: int
-) -> dict[int, float]:
-    every = evidence.scores(setting, metric)
-    return {seed: value for seed, value in every.items() if seed <= planned}
 
 
 def _spread(scores: Mapping[int, float]) -> Spread | None:
