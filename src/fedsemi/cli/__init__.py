@@ -30,8 +30,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help=(
         "Train one image classifier over many sites of which most have no labels.\n\n"
-        "Begin with `fedsemi demo`; then look at `configs/` and "
-        "`fedsemi run CONFIG.toml`."
+        "Begin with `fedsemi demo`; then look at `fedsemi configs` and "
+        "`fedsemi run CONFIG`."
     ),
 )
 _CTRL_C = 130

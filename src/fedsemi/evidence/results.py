@@ -72,7 +72,7 @@ class Evidence:
     def scores(
         self, setting: Setting, metric: str, source: str = "result", most: int = 0
     ) -> dict[int, float]:
-        """Return the scores of a setting by seed, in percent; of `most` seeds at most."""
+        """Return the scores of a setting by seed, in percent; `most` limits seeds."""
         every = {
             seed: score(record, metric, source)
             for seed, record in self.found(setting).items()
